@@ -91,9 +91,8 @@ static void
 fill(int32_t *keys, size_t n, uint64_t range)
 {
 	uint64_t	state = 42;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		keys[i] = range == UINT64_C(1) << 32 ? (int32_t) (state >> 32)
@@ -152,7 +151,6 @@ cpu_ms(SortAlgorithm algorithm, SortWant want, const int32_t *keys, size_t n, in
 	SortStatus	status;
 	SortError	err;
 	Sorter		s;
-	size_t		i;
 
 	alone.gpu = NULL;
 	alone.algorithm = algorithm;
@@ -166,7 +164,7 @@ cpu_ms(SortAlgorithm algorithm, SortWant want, const int32_t *keys, size_t n, in
 	while (status == SORT_OK && want == SORT_WANT_RUNS && got == 1024)
 	{
 		status = sorter_cursor_runs(&cursor, run_keys, counts, 1024, &got, &err);
-		for (i = 0; status == SORT_OK && i < got; i++)
+		for (size_t i = 0; status == SORT_OK && i < got; i++)
 			*runs_n += counts[i];
 	}
 	if (status == SORT_OK && want != SORT_WANT_RUNS)
@@ -193,13 +191,11 @@ median_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int
 {
 	double		ms[ROUNDS];
 	uint64_t	runs_n;
-	int			i;
-	size_t		k;
 
-	for (i = 0; i < ROUNDS; i++)
+	for (int i = 0; i < ROUNDS; i++)
 		ms[i] = d ? job_ms(d, algorithm, want, keys, n, range, out, &runs_n, reason) :
 			cpu_ms(algorithm, want, keys, n, out, &runs_n);
-	for (k = 1; k < n; k++)
+	for (size_t k = 1; k < n; k++)
 		if (want == SORT_WANT_KEYS ? out[k - 1] > out[k] : want == SORT_WANT_PERMUTATION &&
 			(keys[out[k - 1]] > keys[out[k]] ||
 			 (keys[out[k - 1]] == keys[out[k]] && out[k - 1] >= out[k])))
@@ -218,19 +214,16 @@ grid(size_t max_n)
 	static const uint64_t ranges[] = {100, 10000, 1000000, 100000000, UINT64_C(1) << 32};
 	int32_t    *keys = malloc(max_n * sizeof(int32_t));
 	int32_t    *out = malloc(max_n * sizeof(int32_t));
-	size_t		s;
-	size_t		r;
-	int			want;
 
 	if (keys == NULL || out == NULL)
 		die("bench", "out of memory");
 	memset(out, 1, max_n * sizeof(int32_t));
 	puts("want,n,range,gpu_ms,cpu_ms,gpu_plan_ms,cpu_plan_ms,reason");
-	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && sizes[s] <= max_n; s++)
-		for (r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && sizes[s] <= max_n; s++)
+		for (size_t r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
 		{
 			fill(keys, sizes[s], ranges[r]);
-			for (want = 0; want < 3; want++)
+			for (int want = 0; want < 3; want++)
 			{
 				SortPlanInput in = {.n = sizes[s],.want = (SortWant) want,.device = SORT_DEVICE_CPU};
 				SortPlan	cpu_plan;
@@ -269,14 +262,13 @@ first(const char *socket, size_t n)
 	double		ms[12];
 	double		start;
 	uint64_t	runs_n;
-	int			i;
 
 	fill(keys, n, UINT64_C(1) << 32);
 	memset(out, 1, n * sizeof(int32_t));
 	start = now_ms();
 	connect_to(socket);
 	ms[0] = now_ms() - start;
-	for (i = 1; i < 12; i++)
+	for (int i = 1; i < 12; i++)
 	{
 		/* every query's result is memory that nobody has touched */
 		free(out);
@@ -295,19 +287,16 @@ sessions(const char *socket, size_t n, int count)
 	double		start;
 	double		wall;
 	int			rounds = 8;
-	int			i;
 	int			status;
 	bool		good = true;
 
 	start = now_ms() + 1500;
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		if (fork() == 0)
 		{
 			int32_t    *keys = malloc(n * sizeof(int32_t));
 			int32_t    *out = malloc(n * sizeof(int32_t));
 			uint64_t	runs_n;
-			int			k;
-			size_t		j;
 
 			fill(keys, n, UINT64_C(1) << 32);
 			memset(out, 1, n * sizeof(int32_t));
@@ -316,22 +305,22 @@ sessions(const char *socket, size_t n, int count)
 						  UINT64_C(1) << 32, out, &runs_n, NULL);
 			while (now_ms() < start)
 				usleep(1000);
-			for (k = 0; k < rounds; k++)
+			for (int k = 0; k < rounds; k++)
 				(void) job_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, SORT_WANT_KEYS, keys, n,
 							  UINT64_C(1) << 32, out, &runs_n, NULL);
 			shared[i] = now_ms();
-			for (j = 1; j < n; j++)
+			for (size_t j = 1; j < n; j++)
 				if (out[j - 1] > out[j])
 					die("job", "wrong result");
 			_exit(0);
 		}
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 	{
 		wait(&status);
 		good &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	}
 	wall = 0;
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		wall = shared[i] > wall ? shared[i] : wall;
 	wall -= start;
 	printf("sessions %d, n %zu: %.1f million keys/s in all, %s\n", count, n,

@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_CHANGING_LIMIT_H
 #define HPSORT_PG_CHANGING_LIMIT_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 /*

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_COMPAT_H
 #define HPSORT_PG_COMPAT_H
 
-#include "postgres.h"
-
 #include "access/heapam.h"
 #include "access/stratnum.h"
 #include "access/syncscan.h"
@@ -108,6 +106,19 @@ BufFileReadExact(BufFile *file, void *ptr, size_t size)
 #define TransactionTimeoutPending false
 #define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
 #define estimate_array_length(root, expression) estimate_array_length(expression)
+
+/* The outer loop is there for a variable of another type, and runs once. */
+#define foreach_internal(type, pointer, var, list, element) \
+	for (type pointer var = 0, pointer var##__once = (type pointer) 1; var##__once; \
+		 var##__once = 0) \
+		for (ForEachState var##__state = {(list), 0}; \
+			 var##__state.i < list_length(var##__state.l) && \
+			 (var = element(&var##__state.l->elements[var##__state.i]), true); \
+			 var##__state.i++)
+#define foreach_ptr(type, var, list) foreach_internal(type, *, var, list, lfirst)
+#define foreach_node(type, var, list) foreach_ptr(type, var, list)
+#define foreach_int(var, list) foreach_internal(int, , var, list, lfirst_int)
+#define foreach_oid(var, list) foreach_internal(Oid, , var, list, lfirst_oid)
 #endif
 
 #if PG_VERSION_NUM < 180000

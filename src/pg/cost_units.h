@@ -25,8 +25,6 @@
 #ifndef HPSORT_PG_COST_UNITS_H
 #define HPSORT_PG_COST_UNITS_H
 
-#include "postgres.h"
-
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
 

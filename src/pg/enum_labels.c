@@ -68,12 +68,11 @@ static void
 number_first_labels(EnumLabels *labels)
 {
 	uint64		step = Min(IMAGE_STEP, IMAGES / ((uint64) labels->nlabels + 1));
-	int			i;
 
 	labels->nranks = labels->nlabels;
 	labels->by_rank = (Oid *) MemoryContextAlloc(labels->memory,
 												 Max(labels->nlabels, 1) * sizeof(Oid));
-	for (i = 0; i < labels->nlabels; i++)
+	for (int i = 0; i < labels->nlabels; i++)
 	{
 		EnumLabel  *label = &labels->labels[i];
 
@@ -94,9 +93,8 @@ number_added_labels(EnumLabels *labels, const EnumLabels *before)
 {
 	uint64		image = 0;
 	int			next = -1;		/* the first label from i on that was there before */
-	int			i;
 
-	for (i = 0; i < labels->nlabels; i++)
+	for (int i = 0; i < labels->nlabels; i++)
 	{
 		EnumLabel  *label = &labels->labels[i];
 		const EnumLabel *known = NULL;

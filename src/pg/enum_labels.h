@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_ENUM_LABELS_H
 #define HPSORT_PG_ENUM_LABELS_H
 
-#include "postgres.h"
-
 /* One label. */
 typedef struct EnumLabel
 {

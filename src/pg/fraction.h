@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_FRACTION_H
 #define HPSORT_PG_FRACTION_H
 
-#include "postgres.h"
-
 #include <math.h>
 
 /* Raises an error unless a fraction is between 0 and 1. */

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_GUARDED_CALL_H
 #define HPSORT_PG_GUARDED_CALL_H
 
-#include "postgres.h"
-
 /*
  * Calls function(arg).  Returns true; or false if it has raised an error, which is then dropped,
  * or of which *error becomes a copy in the current memory context unless error is NULL.

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_HUGE_PAGES_H
 #define HPSORT_PG_HUGE_PAGES_H
 
-#include "postgres.h"
-
 /* The smallest block that is worth it: smaller ones hold too few whole huge pages. */
 #define PG_HUGE_PAGES_MIN ((Size) 4 * 1024 * 1024)
 

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_INT4_ARRAY_H
 #define HPSORT_PG_INT4_ARRAY_H
 
-#include "postgres.h"
-
 #include "utils/array.h"
 
 /*

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_INTERRUPTS_H
 #define HPSORT_PG_INTERRUPTS_H
 
-#include "postgres.h"
-
 /*
  * Serves pending interrupts.  Returns whether the call under way should return: a cancel or a
  * termination is pending, or serving an interrupt has raised an error, which is kept.

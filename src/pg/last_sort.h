@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_LAST_SORT_H
 #define HPSORT_PG_LAST_SORT_H
 
-#include "postgres.h"
-
 #include "sort/sorter/sorter.h"
 
 /* What the last sort did. */

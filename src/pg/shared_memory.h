@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_SHARED_MEMORY_H
 #define HPSORT_PG_SHARED_MEMORY_H
 
-#include "postgres.h"
-
 #include "postmaster/bgworker.h"
 
 /* Asks for memory for a struct of size bytes, while the server starts with hpsort preloaded. */

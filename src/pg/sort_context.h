@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_SORT_CONTEXT_H
 #define HPSORT_PG_SORT_CONTEXT_H
 
-#include "postgres.h"
-
 #include "pg/compat.h"
 #include "pg/interrupts.h"
 #include "sort/sorter/sorter.h"

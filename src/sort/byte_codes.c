@@ -16,11 +16,8 @@ byte_codes_begin(ByteCodes *codes)
 void
 byte_codes_see(ByteCodes *codes, const uint64_t *keys, size_t n)
 {
-	size_t		i;
-	int			place;
-
-	for (i = 0; i < n; i++)
-		for (place = 0; place < BYTE_CODES_PLACES; place++)
+	for (size_t i = 0; i < n; i++)
+		for (int place = 0; place < BYTE_CODES_PLACES; place++)
 			codes->part[place][(uint8_t) (keys[i] >> 8 * (BYTE_CODES_PLACES - 1 - place))] = 1;
 }
 
@@ -28,15 +25,13 @@ void
 byte_codes_number(ByteCodes *codes)
 {
 	uint64_t	below = 1;		/* codes of the places after this one; 0: 2^64 */
-	int			place;
 
 	codes->last = 0;
-	for (place = BYTE_CODES_PLACES - 1; place >= 0; place--)
+	for (int place = BYTE_CODES_PLACES - 1; place >= 0; place--)
 	{
 		uint64_t	values = 0;
-		int			byte;
 
-		for (byte = 0; byte < 256; byte++)
+		for (int byte = 0; byte < 256; byte++)
 			if (codes->part[place][byte])
 				codes->part[place][byte] = values++ * below;
 		codes->last += (values - 1) * below;
@@ -48,18 +43,16 @@ double
 byte_codes_leading(const ByteCodes *codes, int bits)
 {
 	double		keys = 1;
-	int			place;
 
-	for (place = 0; place < BYTE_CODES_PLACES; place++)
+	for (int place = 0; place < BYTE_CODES_PLACES; place++)
 	{
 		int			lost = bits - 8 * (BYTE_CODES_PLACES - 1 - place);	/* bits of this byte */
 		unsigned	values = 0;
 		int			last = -1;
-		int			byte;
 
 		if (lost >= 8)
 			break;
-		for (byte = 0; byte < 256; byte++)
+		for (int byte = 0; byte < 256; byte++)
 		{
 			int			leading = lost > 0 ? byte >> lost : byte;
 

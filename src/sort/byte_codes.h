@@ -46,9 +46,8 @@ static inline uint64_t
 byte_code(const ByteCodes *codes, uint64_t key)
 {
 	uint64_t	code = 0;
-	int			place;
 
-	for (place = 0; place < BYTE_CODES_PLACES; place++)
+	for (int place = 0; place < BYTE_CODES_PLACES; place++)
 		code += codes->part[place][(uint8_t) (key >> 8 * (BYTE_CODES_PLACES - 1 - place))];
 	return code;
 }

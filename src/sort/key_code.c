@@ -107,9 +107,7 @@ set_places(KeyCodeColumn *column)
 static Places
 set_strides(KeyCode *code, int ncolumns, Places stride)
 {
-	int			c;
-
-	for (c = ncolumns - 1; c >= 0; c--)
+	for (int c = ncolumns - 1; c >= 0; c--)
 	{
 		code->columns[c].stride = (uint64_t) stride;
 		stride *= places_of(&code->columns[c].range, code->columns[c].range.nulls ? 1 : 0);
@@ -123,9 +121,8 @@ bool
 key_code_number(KeyCode *code, uint64_t most)
 {
 	Places		total = 1;
-	int			c;
 
-	for (c = 0; c < code->ncolumns; c++)
+	for (int c = 0; c < code->ncolumns; c++)
 	{
 		/* Neither factor is more than 2^64, or the other one is smaller. */
 		total *= set_places(&code->columns[c]);
@@ -139,12 +136,10 @@ key_code_number(KeyCode *code, uint64_t most)
 void
 key_code_pack(KeyCode *code)
 {
-	int			c;
-
 	code->packed = true;
 	code->ncodes = 0;
 	code->bits = 0;
-	for (c = code->ncolumns - 1; c >= 0; c--)
+	for (int c = code->ncolumns - 1; c >= 0; c--)
 	{
 		KeyCodeColumn *column = &code->columns[c];
 		int			bits = key_range_bits(&column->range, column->range.nulls ? 1 : 0);

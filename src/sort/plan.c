@@ -272,9 +272,7 @@ static void
 consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device,
 		 const SortDeviceCosts *costs)
 {
-	int			a;
-
-	for (a = SORT_ALGORITHM_AUTO + 1; a < SORT_ALGORITHM_COUNT; a++)
+	for (int a = SORT_ALGORITHM_AUTO + 1; a < SORT_ALGORITHM_COUNT; a++)
 	{
 		SortAlgorithm algorithm = (SortAlgorithm) a;
 		double		ns;

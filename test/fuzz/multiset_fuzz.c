@@ -45,7 +45,6 @@ ask(const Multiset *m, int32_t key, uint64_t position)
 	MultisetBlock block;
 	uint64_t	below;
 	uint64_t	equal;
-	uint32_t	number;
 
 	multiset_find_key(m, key, &block, &err);
 	if (multiset_find_position(m, position, &block, &err) == SORT_OK && position < block.before)
@@ -54,7 +53,7 @@ ask(const Multiset *m, int32_t key, uint64_t position)
 	if (multiset_rank(m, key, &below, &equal, &err) == SORT_OK &&
 		(below > m->total || equal > m->total - below))
 		abort();
-	for (number = 0; number < m->nblocks; number++)
+	for (uint32_t number = 0; number < m->nblocks; number++)
 		if (multiset_read_block(m, number, &block, &err) == SORT_OK)
 			multiset_rank(m, block.keys[block.n - 1], &below, &equal, &err);
 }
@@ -67,11 +66,10 @@ write_again(const Multiset *m, const uint8_t *data, size_t size)
 	MultisetWriter w;
 	SortError	err;
 	size_t		made;
-	uint32_t	number;
 	uint8_t    *out;
 
 	multiset_writer_init(&w, &context.allocator);
-	for (number = 0; number < m->nblocks; number++)
+	for (uint32_t number = 0; number < m->nblocks; number++)
 		if (multiset_read_block(m, number, &block, &err) != SORT_OK ||
 			multiset_writer_add(&w, block.keys, block.counts, block.n, &err) != SORT_OK)
 			abort();

@@ -141,7 +141,6 @@ static void
 say_answer(uint64_t n, uint64_t items, SortWant form)
 {
 	GpuMessage	m;
-	uint64_t	first;
 	uint64_t	most;
 	uint32_t	chunk = 0;
 
@@ -152,7 +151,7 @@ say_answer(uint64_t n, uint64_t items, SortWant form)
 	m.body.finished.algorithm = SORT_ALGORITHM_COMPARISON_FREE;
 	strcpy(m.body.finished.reason, "seed");
 	say(&m);
-	for (first = 0; first < items; first += most)
+	for (uint64_t first = 0; first < items; first += most)
 	{
 		most = gpu_chunk_items(form, CHUNK_BYTES);
 		if (most > items - first)
@@ -256,9 +255,8 @@ service_seeds(void)
 		{"job-rows", SORT_WANT_PERMUTATION, 1, SORT_ALGORITHM_AUTO},
 		{"job-by-name", SORT_WANT_KEYS, 1, SORT_ALGORITHM_COMPARISON_FREE},
 	};
-	size_t		i;
 
-	for (i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
 	{
 		begin(0, 0, 0);
 		say_job(jobs[i].want, jobs[i].descending, jobs[i].algorithm);

@@ -66,10 +66,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	{
 		size_t		n = (size_t) sorter_count(&s);
 		int32_t    *out = malloc(n * sizeof(int32_t) + 1);
-		size_t		i;
 
 		if (sorter_read_keys(&s, false, out, &err) == SORT_OK)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				if ((i > 0 && out[i - 1] > out[i]) ||
 					(bounded && (out[i] < -1000 || out[i] > 1000)))
 					abort();

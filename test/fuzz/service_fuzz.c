@@ -54,11 +54,10 @@ fill_chunks(const uint8_t *data, size_t size)
 	const uint64_t generation = 1;
 	GpuKept		kept = {.generation = 1};
 	Extent		header;
-	uint32_t	chunk;
 
 	extent_plan(&rows, &header);
 	kept.size = header.size;
-	for (chunk = 0; chunk < service.chunks.count; chunk++)
+	for (uint32_t chunk = 0; chunk < service.chunks.count; chunk++)
 	{
 		char	   *bytes = chunks_at(&service.chunks, chunk);
 

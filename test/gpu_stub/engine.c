@@ -263,9 +263,7 @@ hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 int
 hpsort_published_by_name(const char *name, HpsortPublished *algorithm)
 {
-	SortAlgorithm a;
-
-	for (a = SORT_ALGORITHM_AUTO; a < SORT_ALGORITHM_COUNT; a++)
+	for (SortAlgorithm a = SORT_ALGORITHM_AUTO; a < SORT_ALGORITHM_COUNT; a++)
 		if (strcmp(sort_algorithm_name(a), name) == 0)
 		{
 			*algorithm = (HpsortPublished) a;
@@ -435,12 +433,11 @@ unpack_piece(const HpsortCudaPiece *piece, int32_t *out)
 {
 	RowsPart	part = part_of(piece);
 	uint64_t	keys = 0;
-	uint32_t	i;
 
 	packed_keys_unpack(&part.values, out);
 	if (part.nulls == NULL)
 		return piece->n;
-	for (i = 0; i < piece->n; i++)
+	for (uint32_t i = 0; i < piece->n; i++)
 	{
 		uint32_t	row = piece->first + i;
 
@@ -515,17 +512,15 @@ rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *pa
 {
 	uint32_t	count = 0;
 	bool		sound = true;
-	uint32_t	i;
-	uint32_t	c;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		uint32_t	key = layout->base;
 		bool		passes = true;
 		bool		outside = false;
 		int32_t		odd = 0;
 
-		for (c = 0; c < layout->ncolumns && passes; c++)
+		for (uint32_t c = 0; c < layout->ncolumns && passes; c++)
 		{
 			const RowsColumn *column = &layout->columns[c];
 			const RowsPart *part = &parts[c];
@@ -575,7 +570,6 @@ add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaErro
 {
 	RowsPart	parts[ROWS_MAX_COLUMNS];
 	uint32_t	keys;
-	uint32_t	c;
 	int32_t		value;
 
 	if (job->layout.ncolumns == 0)
@@ -583,7 +577,7 @@ add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaErro
 		job->n += unpack_piece(pieces, job->keys + job->n);
 		return HPSORT_CUDA_OK;
 	}
-	for (c = 0; c < job->layout.ncolumns; c++)
+	for (uint32_t c = 0; c < job->layout.ncolumns; c++)
 		parts[c] = part_of(&pieces[c]);
 	if (!rows_keys(&job->layout, job->ranges, parts, pieces[0].n, job->next_row, job->keys + job->n, &keys, &value))
 	{
@@ -603,14 +597,13 @@ hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint
 	uint32_t	ncolumns = job->layout.ncolumns > 0 ? job->layout.ncolumns : 1;
 	uint64_t	before = job->n;
 	uint64_t	rows = 0;
-	uint32_t	i;
 	HpsortCudaCode code = begin_call(job, AT_ROWS, err);
 
-	for (i = 0; i < nparts; i++)
+	for (uint32_t i = 0; i < nparts; i++)
 		rows += pieces[(size_t) i * ncolumns].n;
 	if (code == HPSORT_CUDA_OK)
 		code = make_room(job, rows, err);
-	for (i = 0; i < nparts && code == HPSORT_CUDA_OK; i++)
+	for (uint32_t i = 0; i < nparts && code == HPSORT_CUDA_OK; i++)
 		code = add_row_pieces(job, pieces + (size_t) i * ncolumns, err);
 	*nkeys = job->layout.ncolumns > 0 ? rows : job->n - before;
 	return code;
@@ -744,12 +737,11 @@ HpsortCudaCode
 hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count, int descending,
 						  int32_t *keys, HpsortCudaError *err)
 {
-	uint64_t	i;
 	HpsortCudaCode code = begin_call(job, AT_READ, err);
 
 	if (code != HPSORT_CUDA_OK)
 		return code;
-	for (i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++)
 		keys[i] = job->keys[descending ? job->n - 1 - first - i : first + i];
 	return HPSORT_CUDA_OK;
 }
@@ -794,12 +786,11 @@ HpsortCudaCode
 hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t count, int32_t *keys,
 						HpsortCudaError *err)
 {
-	uint64_t	i;
 	HpsortCudaCode code = begin_call(job, AT_LOOK, err);
 
 	if (code != HPSORT_CUDA_OK)
 		return code;
-	for (i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++)
 		keys[i] = job->keys[positions[i]];
 	return check_grain(job, false, err);
 }
@@ -827,12 +818,11 @@ HpsortCudaCode
 hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t count, uint64_t *positions,
 						   HpsortCudaError *err)
 {
-	uint64_t	i;
 	HpsortCudaCode code = begin_call(job, AT_LOOK, err);
 
 	if (code != HPSORT_CUDA_OK)
 		return code;
-	for (i = 0; i < count && code == HPSORT_CUDA_OK; i++)
+	for (uint64_t i = 0; i < count && code == HPSORT_CUDA_OK; i++)
 	{
 		code = check_grain(job, (distance_of(job, keys[i]) & ((1u << job->layout.grain) - 1)) == 0, err);
 		positions[i] = count_below(job, keys[i]) + (job->wrong ? job->n + 1 : 0);
@@ -846,13 +836,12 @@ hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions, uint64_
 {
 	uint64_t	sum = 0;
 	uint64_t	at = 0;
-	uint64_t	i;
 	HpsortCudaCode code = begin_call(job, AT_LOOK, err);
 
 	if (code != HPSORT_CUDA_OK)
 		return code;
 	/* The caller's positions ascend. */
-	for (i = 0; i < count && code == HPSORT_CUDA_OK; i++)
+	for (uint64_t i = 0; i < count && code == HPSORT_CUDA_OK; i++)
 	{
 		code = check_grain(job, is_border(job, positions[i]), err);
 		if (positions[i] < at)

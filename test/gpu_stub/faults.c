@@ -83,9 +83,7 @@ static const char *const point_names[FAULT_POINTS] = {
 static int
 find_name(const char *const *names, int count, const char *name)
 {
-	int			i;
-
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		if (names[i] && strcmp(names[i], name) == 0)
 			return i;
 	return -1;
@@ -232,7 +230,6 @@ faults_at(FaultPoint point)
 {
 	struct pollfd peer = {.fd = faults_thread.fd,.events = POLLRDHUP};
 	FaultKind	kind = FAULT_NONE;
-	int			i;
 
 	if (point == AT_FINISH)
 		faults_thread.finished = true;
@@ -245,7 +242,7 @@ faults_at(FaultPoint point)
 		if (pthread_create(&thread, NULL, kill_soon, NULL) == 0)
 			pthread_detach(thread);
 	}
-	for (i = 0; i < nfaults; i++)
+	for (int i = 0; i < nfaults; i++)
 	{
 		Fault	   *f = &faults[i];
 
@@ -281,11 +278,10 @@ void
 faults_at_chunk(void)
 {
 	FaultPoint	point = faults_thread.finished ? AT_READ : AT_CHUNK;
-	int			i;
 
 	if (!faults_thread.finished)
 		(void) faults_at(AT_CHUNK);
-	for (i = 0; i < nfaults && faults_thread.armed; i++)
+	for (int i = 0; i < nfaults && faults_thread.armed; i++)
 		if (faults[i].point == point && faults[i].kind == FAULT_NO_CHUNKS && is_due(&faults[i]))
 			faults_thread.starving = true;
 }

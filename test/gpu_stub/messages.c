@@ -48,9 +48,8 @@ send_nonsense(int fd, FaultKind fault)
 	unsigned char bytes[sizeof(GpuHeader) + 200];
 	GpuHeader	header = {.type = GPU_MSG_GRANT,.length = UINT32_MAX,.job = 1};
 	size_t		size = sizeof(bytes);
-	size_t		i;
 
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		bytes[i] = (unsigned char) (i * 167 + 13);
 	if (fault == FAULT_SHORT)
 	{

@@ -25,10 +25,9 @@ static size_t
 count_leading(uint64_t *keys, size_t n, int bits)
 {
 	size_t		different = 1;
-	size_t		i;
 
 	qsort(keys, n, sizeof(uint64_t), compare_keys);
-	for (i = 1; i < n && bits < 64; i++)
+	for (size_t i = 1; i < n && bits < 64; i++)
 		different += keys[i] >> bits != keys[i - 1] >> bits;
 	return different;
 }
@@ -37,23 +36,19 @@ count_leading(uint64_t *keys, size_t n, int bits)
 static void
 make_keys(uint64_t *keys, size_t n, unsigned most, unsigned __int128 *product)
 {
-	int			place;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = 0;
 	*product = 1;
-	for (place = 0; place < BYTE_CODES_PLACES; place++)
+	for (int place = 0; place < BYTE_CODES_PLACES; place++)
 	{
 		unsigned	values = 1 + unit_random() % most;
 		uint8_t		value[256];
 		char		seen[256] = {0};
 		unsigned	different = 0;
-		unsigned	k;
 
-		for (k = 0; k < values; k++)
+		for (unsigned k = 0; k < values; k++)
 			value[k] = (uint8_t) unit_random();
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			uint8_t		byte = value[unit_random() % values];
 
@@ -70,27 +65,25 @@ test_codes(void **state)
 {
 	uint64_t	keys[MOST_KEYS];
 	ByteCodes	codes;
-	int			round;
 
 	(void) state;
-	for (round = 0; round < 300; round++)
+	for (int round = 0; round < 300; round++)
 	{
 		size_t		n = 1 + unit_random() % MOST_KEYS;
 		size_t		some = unit_random() % n;
 		unsigned __int128 product;
-		size_t		i;
 
 		make_keys(keys, n, round % 3 == 0 ? 3 : round % 3 == 1 ? 40 : 256, &product);
 		byte_codes_begin(&codes);
 		byte_codes_see(&codes, keys, some);
 		byte_codes_see(&codes, keys + some, n - some);
-		for (i = 0; i <= 64; i += 1 + unit_random() % 8)
+		for (size_t i = 0; i <= 64; i += 1 + unit_random() % 8)
 			assert_true(byte_codes_leading(&codes, (int) i) >= (double) count_leading(keys, n, (int) i));
 		assert_true(byte_codes_leading(&codes, 0) == (double) product && byte_codes_leading(&codes, 64) == 1);
 		byte_codes_number(&codes);
 		assert_true(codes.last == (uint64_t) (product - 1));
 		qsort(keys, n, sizeof(uint64_t), compare_keys);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			assert_true(byte_code(&codes, keys[i]) <= codes.last);
 			if (i > 0)
@@ -106,7 +99,6 @@ test_extremes(void **state)
 	uint64_t	keys[256];
 	ByteCodes	codes;
 	uint64_t	key = UINT64_MAX;
-	int			i;
 
 	(void) state;
 	byte_codes_begin(&codes);
@@ -114,13 +106,13 @@ test_extremes(void **state)
 	byte_codes_number(&codes);
 	assert_true(codes.last == 0 && byte_code(&codes, key) == 0);
 
-	for (i = 0; i < 256; i++)
+	for (int i = 0; i < 256; i++)
 		keys[i] = (uint64_t) i * UINT64_C(0x0101010101010101);
 	byte_codes_begin(&codes);
 	byte_codes_see(&codes, keys, 256);
 	byte_codes_number(&codes);
 	assert_true(codes.last == UINT64_MAX);
-	for (i = 0; i < 256; i++)
+	for (int i = 0; i < 256; i++)
 		assert_true(byte_code(&codes, keys[i]) == keys[i]);
 }
 
@@ -130,11 +122,10 @@ test_leading(void **state)
 {
 	static const char digits[] = "0123456789abcdef";
 	ByteCodes	codes;
-	int			i;
 
 	(void) state;
 	byte_codes_begin(&codes);
-	for (i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++)
 	{
 		uint64_t	key = (uint64_t) digits[i] * UINT64_C(0x0101010101010101);
 

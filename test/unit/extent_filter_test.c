@@ -16,9 +16,7 @@
 static bool
 contains(const LongRange *ranges, size_t n, int64_t value)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (value >= ranges[i].lo && value <= ranges[i].hi)
 			return true;
 	return false;
@@ -27,9 +25,7 @@ contains(const LongRange *ranges, size_t n, int64_t value)
 static bool
 contains_narrow(const ValueRange *ranges, size_t n, int64_t value)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (value >= ranges[i].lo && value <= ranges[i].hi)
 			return true;
 	return false;
@@ -39,9 +35,7 @@ contains_narrow(const ValueRange *ranges, size_t n, int64_t value)
 static void
 check_order(const LongRange *ranges, size_t n)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		assert_true(ranges[i].lo <= ranges[i].hi);
 		if (i > 0)
@@ -76,13 +70,12 @@ random_set(LongRange *out)
 	LongRange	ranges[MOST_VALUES];
 	size_t		n = unit_below(MOST_VALUES);
 	size_t		nranges;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		values[i] = random_value();
 	nranges = long_ranges_of_values(values, n, ranges);
 	check_order(ranges, nranges);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		assert_true(contains(ranges, nranges, values[i]));
 	if (unit_below(2) == 0)
 		return long_ranges_complement(ranges, nranges, out);
@@ -98,11 +91,9 @@ test_sets(void **state)
 	LongRange	not_a[MOST_VALUES + 2];
 	LongRange	both[2 * MOST_VALUES + 2];
 	ValueRange	narrow[MOST_VALUES + 1];
-	int			trial;
-	int			i;
 
 	(void) state;
-	for (trial = 0; trial < 500; trial++)
+	for (int trial = 0; trial < 500; trial++)
 	{
 		size_t		na = random_set(a);
 		size_t		nb = random_set(b);
@@ -115,7 +106,7 @@ test_sets(void **state)
 		check_order(a, na);
 		check_order(not_a, nnot);
 		check_order(both, nboth);
-		for (i = 0; i < 300; i++)
+		for (int i = 0; i < 300; i++)
 		{
 			int64_t		value = random_value();
 
@@ -152,9 +143,8 @@ make_extent(uint32_t nrows, int64_t base, uint64_t span, int64_t *values, uint8_
 	ExtentRows	rows = {.nblocks = 1, .stamps = &stamp, .counts = &nrows, .values = values, .nulls = nulls};
 	Extent		header;
 	Extent	   *extent;
-	uint32_t	i;
 
-	for (i = 0; i < nrows; i++)
+	for (uint32_t i = 0; i < nrows; i++)
 	{
 		values[i] = (int64_t) ((uint64_t) base + unit_below(span + 1));
 		nulls[i] = unit_below(10) == 0;
@@ -177,9 +167,8 @@ check_extent(const Extent *extent, const int64_t *values, const uint8_t *nulls, 
 	ExtentFilter filter = {.ranges = ranges, .distances = distances, .table = table};
 	PackedKeys	packed = extent_values(extent, extent, 0, extent->nrows);
 	ExtentMatch match;
-	uint32_t	i;
 
-	for (i = 0; i < nranges; i++)
+	for (uint32_t i = 0; i < nranges; i++)
 	{
 		int64_t		lo = first + (int64_t) (i * step);
 
@@ -190,7 +179,7 @@ check_extent(const Extent *extent, const int64_t *values, const uint8_t *nulls, 
 		extent_filter_mark(&filter, &packed, marks);
 	else
 		memset(marks, match == EXTENT_ALL, extent->nrows);
-	for (i = 0; i < extent->nrows; i++)
+	for (uint32_t i = 0; i < extent->nrows; i++)
 		if (!nulls[i])
 			assert_int_equal(marks[i], contains(ranges, filter.nranges, values[i]));
 	free(ranges);
@@ -211,9 +200,8 @@ check_keys(const Extent *extent, const int64_t *values, const uint8_t *nulls, ui
 	KeySet	   *set;
 	ExtentFilter filter = {.bias = bias, .excluded = excluded};
 	ExtentMatch match;
-	uint32_t	i;
 
-	for (i = 0; i < nkeys; i++)
+	for (uint32_t i = 0; i < nkeys; i++)
 		keys[i] = bias + extent->base - 2 + (int64_t) unit_below((uint64_t) extent->top + 5);
 	key_set_plan(keys, nkeys, &header);
 	set = unit_alloc(header.size, 1);
@@ -224,7 +212,7 @@ check_keys(const Extent *extent, const int64_t *values, const uint8_t *nulls, ui
 		extent_filter_mark(&filter, &packed, marks);
 	else
 		memset(marks, match == EXTENT_ALL, extent->nrows);
-	for (i = 0; i < extent->nrows; i++)
+	for (uint32_t i = 0; i < extent->nrows; i++)
 		if (!nulls[i])
 			assert_int_equal(marks[i], key_set_has(set, values[i] + bias) != excluded);
 	assert_true(nkeys > 0 || match != EXTENT_SOME);
@@ -240,12 +228,10 @@ test_extents(void **state)
 	INT64_C(1) << 40};
 	int64_t    *values = unit_alloc(MOST_ROWS, sizeof(int64_t));
 	uint8_t    *nulls = unit_alloc(MOST_ROWS, 1);
-	size_t		s;
-	int			trial;
 
 	(void) state;
-	for (s = 0; s < lengthof(spans); s++)
-		for (trial = 0; trial < 20; trial++)
+	for (size_t s = 0; s < lengthof(spans); s++)
+		for (int trial = 0; trial < 20; trial++)
 		{
 			uint32_t	nrows = (uint32_t) unit_below(MOST_ROWS + 1);
 			int64_t		base = trial % 3 == 0 || spans[s] > INT32_MAX ? INT32_MIN : trial % 3 == 1 ?
@@ -286,11 +272,10 @@ test_bounds(void **state)
 	};
 	Extent		header;
 	DistanceRange distance;
-	size_t		i;
 
 	(void) state;
 	extent_plan(&rows, &header);
-	for (i = 0; i < lengthof(cases); i++)
+	for (size_t i = 0; i < lengthof(cases); i++)
 	{
 		ExtentFilter filter = {.ranges = &cases[i].range, .nranges = 1, .distances = &distance};
 

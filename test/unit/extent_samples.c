@@ -15,18 +15,17 @@ extent_sample_make(ExtentSample *s, uint32_t nblocks, uint32_t rows_max, uint32_
 	ExtentRows	rows = {.nblocks = nblocks,.stamps = stamps,.counts = s->counts};
 	int32_t		base = (int32_t) (unit_below(1000000)) - 500000;
 	Extent		header;
-	uint32_t	i;
 
 	s->nblocks = nblocks;
 	s->nrows = 0;
-	for (i = 0; i < nblocks; i++)
+	for (uint32_t i = 0; i < nblocks; i++)
 	{
 		s->counts[i] = unit_below(5) == 0 ? 0 : (uint32_t) unit_below(rows_max + 1);
 		s->nrows += s->counts[i];
 	}
 	s->values = unit_alloc(s->nrows, sizeof(int64_t));
 	s->nulls = unit_alloc(s->nrows, 1);
-	for (i = 0; i < s->nrows; i++)
+	for (uint32_t i = 0; i < s->nrows; i++)
 	{
 		s->values[i] = base + (int32_t) unit_below((uint64_t) span + 1);
 		s->nulls[i] = nulls_in > 0 && unit_below((uint64_t) nulls_in) == 0;
@@ -49,20 +48,16 @@ extent_sample_free(ExtentSample *s)
 void
 extent_sample_all(const ExtentSample *s, ExtentBlocks *extent)
 {
-	uint32_t	b;
-
 	extent->blocks[0] = extent->blocks[1] = 0;
-	for (b = 0; b < s->nblocks; b++)
+	for (uint32_t b = 0; b < s->nblocks; b++)
 		extent->blocks[b / 64] |= UINT64_C(1) << b % 64;
 }
 
 void
 extent_sample_some(const ExtentSample *s, ExtentBlocks *extent)
 {
-	uint32_t	b;
-
 	extent->blocks[0] = extent->blocks[1] = 0;
-	for (b = 0; b < s->nblocks; b++)
+	for (uint32_t b = 0; b < s->nblocks; b++)
 		if (unit_below(3) > 0)
 			extent->blocks[b / 64] |= UINT64_C(1) << b % 64;
 }
@@ -73,15 +68,14 @@ extents_add(SortJob *job, ExtentBlocks *extents, size_t n, SortError *err)
 	SortRows   *rows = calloc(n + 1, sizeof(SortRows));
 	uint64_t   *generations = calloc(n + 1, sizeof(uint64_t));
 	SortStatus	status;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		generations[i] = extents[i].generation;
 		memcpy(rows[i].blocks, extents[i].blocks, sizeof(rows[i].blocks));
 	}
 	status = gpu_client_device.add_rows(job, rows, generations, n, err);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		extents[i].added = status == SORT_OK && rows[i].added;
 		extents[i].rows = rows[i].rows;
@@ -98,12 +92,10 @@ extent_sample_keys(const ExtentSample *s, const uint64_t *blocks, int32_t *keys,
 {
 	size_t		n = 0;
 	uint32_t	row = 0;
-	uint32_t	b;
-	uint32_t	i;
 
 	*nrows = 0;
-	for (b = 0; b < s->nblocks; b++)
-		for (i = 0; i < s->counts[b]; i++, row++)
+	for (uint32_t b = 0; b < s->nblocks; b++)
+		for (uint32_t i = 0; i < s->counts[b]; i++, row++)
 		{
 			if (!(blocks[b / 64] >> b % 64 & 1))
 				continue;
@@ -171,11 +163,10 @@ extents_check_result(SortJob *job, int32_t *keys, size_t n)
 	{
 		Runs		runs = {0};
 		size_t		at = 0;
-		size_t		i;
 
 		unit_sort(keys, n, false);
 		assert_sort_ok(d->read_runs(job, &runs, &err), err);
-		for (i = 0; i < runs.len; at += runs.counts[i], i++)
+		for (size_t i = 0; i < runs.len; at += runs.counts[i], i++)
 			assert_true(at < n && keys[at] == runs.keys[i]);
 		assert_int_equal(at, n);
 		runs_release(&runs, &job->context->allocator);
@@ -220,18 +211,14 @@ ExtentSample many[MANY];
 void
 many_make(uint32_t nblocks, uint32_t rows_max)
 {
-	int			i;
-
-	for (i = 0; i < MANY; i++)
+	for (int i = 0; i < MANY; i++)
 		extent_sample_make(&many[i], nblocks, rows_max, i % 2 ? 200 : 60000, i % 3);
 }
 
 void
 many_free(void)
 {
-	int			i;
-
-	for (i = 0; i < MANY; i++)
+	for (int i = 0; i < MANY; i++)
 		extent_sample_free(&many[i]);
 }
 
@@ -242,15 +229,14 @@ many_add(SortJob *job, uint64_t first, int from, int to, int32_t *keys, size_t *
 	ExtentBlocks	extents[MANY];
 	SortError	err;
 	int			added = 0;
-	int			i;
 
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 	{
 		extents[i].generation = first + (uint64_t) i;
 		extent_sample_all(&many[i], &extents[i]);
 	}
 	assert_sort_ok(extents_add(job, extents + from, (size_t) (to - from), &err), err);
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 	{
 		uint32_t	nrows;
 
@@ -267,9 +253,8 @@ size_t
 many_rows(void)
 {
 	size_t		n = 0;
-	int			i;
 
-	for (i = 0; i < MANY; i++)
+	for (int i = 0; i < MANY; i++)
 		n += many[i].nrows;
 	return n;
 }
@@ -282,9 +267,8 @@ many_job(GpuUnit *u, bool keeping, uint64_t first, int from, int to)
 	int32_t    *keys = unit_alloc(many_rows(), sizeof(int32_t));
 	size_t		n = 0;
 	int			added;
-	int			i;
 
-	for (i = from; keeping && i < to; i++)
+	for (int i = from; keeping && i < to; i++)
 		extents_keep(job, first + (uint64_t) i, &many[i]);
 	added = many_add(job, first, from, to, keys, &n);
 	extents_check_result(job, keys, n);

@@ -38,16 +38,14 @@ make_sample(Sample *sample, int64_t base, uint64_t span, int nulls_in)
 		.nulls = sample->nulls
 	};
 	Extent		header;
-	uint32_t	b;
-	uint32_t	i;
 
 	sample->nblocks = 1 + unit_random() % BLOCKS;
 	sample->nrows = 0;
-	for (b = 0; b < sample->nblocks; b++)
+	for (uint32_t b = 0; b < sample->nblocks; b++)
 	{
 		sample->stamps[b] = unit_random();
 		sample->counts[b] = unit_random() % 4 == 0 ? 0 : unit_random() % MOST_ROWS;
-		for (i = 0; i < sample->counts[b]; i++, sample->nrows++)
+		for (uint32_t i = 0; i < sample->counts[b]; i++, sample->nrows++)
 		{
 			uint64_t	distance = unit_random();
 
@@ -69,12 +67,11 @@ check_select(const PackedKeys *values, const int64_t *out, uint8_t *marks, int64
 {
 	size_t		count = 0;
 	size_t		n;
-	size_t		i;
 
-	for (i = 0; i < values->n; i++)
+	for (size_t i = 0; i < values->n; i++)
 		marks[i] = unit_random() % 2;
 	n = packed_keys_select_wide(values, marks, marked);
-	for (i = 0; i < values->n; i++)
+	for (size_t i = 0; i < values->n; i++)
 		if (marks[i])
 			assert_true(marked[count++] == out[i]);
 	assert_int_equal(n, count);
@@ -92,15 +89,13 @@ check_sample(const Sample *sample, uint64_t span)
 	bool		is_narrow = extent_bounds_are_narrow(extent->base, extent->top);
 	uint8_t    *nulls = unit_alloc((size_t) sample->nrows + 1, 1);
 	uint32_t	row = 0;
-	uint32_t	b;
-	uint32_t	i;
 
 	assert_int_equal(extent->nblocks, sample->nblocks);
 	assert_int_equal(extent->nrows, sample->nrows);
 	assert_true(extent->top <= span);
 	assert_int_equal(extent->width, extent->top <= UINT8_MAX ? 1 : extent->top <= UINT16_MAX ? 2 :
 					 extent->top <= UINT32_MAX ? 4 : 8);
-	for (b = 0; b < sample->nblocks; b++)
+	for (uint32_t b = 0; b < sample->nblocks; b++)
 	{
 		PackedKeys	values = extent_values(extent, extent, starts[b], sample->counts[b]);
 		size_t		nnulls = 0;
@@ -117,7 +112,7 @@ check_sample(const Sample *sample, uint64_t span)
 			nnulls = extent_mark_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
 									   sample->counts[b], 1, nulls);
 		assert_int_equal(extent_null_counts(extent)[b], nnulls);
-		for (i = 0; i < sample->counts[b]; i++, row++)
+		for (uint32_t i = 0; i < sample->counts[b]; i++, row++)
 		{
 			assert_int_equal(nulls[i], sample->nulls[row]);
 			if (nulls[i])
@@ -139,12 +134,10 @@ test_round_trip(void **state)
 	static const uint64_t spans[] = {0, 1, 255, 256, 65535, 65536, INT32_MAX, UINT32_MAX,
 	UINT32_MAX + UINT64_C(1), INT64_MAX, UINT64_MAX};
 	Sample	   *sample = unit_alloc(1, sizeof(Sample));
-	size_t		s;
-	int			trial;
 
 	(void) state;
-	for (s = 0; s < lengthof(spans); s++)
-		for (trial = 0; trial < 30; trial++)
+	for (size_t s = 0; s < lengthof(spans); s++)
+		for (int trial = 0; trial < 30; trial++)
 		{
 			/* From the smallest int4 or int8 on, in the middle, and up to the largest int4. */
 			int64_t		base = trial % 4 == 0 || spans[s] > UINT32_MAX ? INT64_MIN :
@@ -182,10 +175,9 @@ make_packed(int width, int32_t base, uint32_t top, size_t n, int32_t **keys)
 {
 	void	   *memory = unit_alloc(n + 1, (size_t) width);
 	PackedKeys	packed = {.values = memory,.n = n,.width = width,.base = base,.top = top};
-	size_t		i;
 
 	*keys = unit_alloc(n + 1, sizeof(int32_t));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint32_t	distance = (uint32_t) unit_below((uint64_t) top + 1);
 
@@ -221,7 +213,6 @@ check_histogram(uint32_t range, int width)
 	Histogram	b;
 	SortError	err;
 	size_t		outside;
-	uint64_t	v;
 
 	unit_init(&u);
 	assert_sort_ok(histogram_init(&a, -1000, hi, &u.context, &err), err);
@@ -232,7 +223,7 @@ check_histogram(uint32_t range, int width)
 	histogram_sum_tables(&a);
 	histogram_sum_tables(&b);
 	assert_true(a.n == b.n);
-	for (v = 0; v < range; v++)
+	for (uint64_t v = 0; v < range; v++)
 		assert_true(histogram_count(&a, v) == histogram_count(&b, v));
 
 	/* One place too low or too high, or more keys than the counters hold. */
@@ -254,12 +245,10 @@ static void
 test_histogram(void **state)
 {
 	static const uint32_t ranges[] = {1, 2, 4, 200, 2048, 2049, 70000};
-	size_t		r;
-	int			trial;
 
 	(void) state;
-	for (r = 0; r < lengthof(ranges); r++)
-		for (trial = 0; trial < 12; trial++)
+	for (size_t r = 0; r < lengthof(ranges); r++)
+		for (int trial = 0; trial < 12; trial++)
 			check_histogram(ranges[r], 1 << trial % 3);
 }
 
@@ -271,11 +260,10 @@ check_sorter(int width, uint32_t top)
 	Sorter		s;
 	Bag			bag = {0};
 	SortError	err;
-	int			part;
 
 	unit_init(&u);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-	for (part = 0; part < 12; part++)
+	for (int part = 0; part < 12; part++)
 	{
 		int32_t		base = top > INT32_MAX ? INT32_MIN : (int32_t) unit_below(3) * 50;
 		int32_t    *keys;
@@ -295,10 +283,8 @@ check_sorter(int width, uint32_t top)
 static void
 test_sorter(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 20; trial++)
+	for (int trial = 0; trial < 20; trial++)
 	{
 		check_sorter(1, UINT8_MAX);
 		check_sorter(2, 60000);
@@ -312,14 +298,12 @@ static void
 test_sound(void **state)
 {
 	Sample		sample;
-	int			round;
 
 	(void) state;
-	for (round = 0; round < 300; round++)
+	for (int round = 0; round < 300; round++)
 	{
 		Extent	   *copy;
 		uint32_t	size;
-		uint32_t	at;
 
 		make_sample(&sample, -1000, round % 3 == 0 ? 200 : 100000, round % 4);
 		size = sample.extent->size;
@@ -332,7 +316,7 @@ test_sound(void **state)
 		copy = unit_alloc(sample.extent->values_at, 1);
 		memcpy(copy, sample.extent, sample.extent->values_at);
 		assert_true(extent_is_sound(copy, size));
-		for (at = 0; at < copy->values_at / sizeof(uint32_t); at++)
+		for (uint32_t at = 0; at < copy->values_at / sizeof(uint32_t); at++)
 		{
 			uint32_t   *number = (uint32_t *) (void *) copy + at;
 			uint32_t	before = *number;
@@ -346,12 +330,11 @@ test_sound(void **state)
 			if (sound)
 			{
 				const uint32_t *starts = extent_starts(copy);
-				uint32_t	b;
 
 				assert_int_equal(copy->values_at, sample.extent->values_at);
 				assert_true(copy->values_at + (uint64_t) copy->nrows * copy->width <= size);
 				assert_true(copy->top <= (uint64_t) INT64_MAX - (uint64_t) copy->base);
-				for (b = 0; b < copy->nblocks; b++)
+				for (uint32_t b = 0; b < copy->nblocks; b++)
 					assert_true(starts[b] <= starts[b + 1] && starts[b + 1] <= copy->nrows);
 			}
 			*number = before;

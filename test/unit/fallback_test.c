@@ -92,11 +92,10 @@ go(Sorter *s, Way way, bool descending, SortError *err)
 				int32_t		key[100];
 				uint64_t	count[100];
 				size_t		got;
-				size_t		i;
 
 				status = sorter_cursor_runs(&cursor, key, count, 100, &got, err);
 				assert_true(got > 0);
-				for (i = 0; i < got; i++)
+				for (size_t i = 0; i < got; i++)
 					for (; count[i] > 0; count[i]--)
 						assert_int_equal(expected[at++], key[i]);
 			}
@@ -110,14 +109,10 @@ static const UnitShape shapes[] = {SHAPE_WIDE, SHAPE_NARROW, SHAPE_FEW_DISTINCT}
 static void
 test_used(void **state)
 {
-	size_t		shape;
-	int			way;
-	int			forced;
-
 	(void) state;
-	for (shape = 0; shape < lengthof(shapes); shape++)
-		for (way = 0; way < WAYS; way++)
-			for (forced = 0; forced < 2; forced++)
+	for (size_t shape = 0; shape < lengthof(shapes); shape++)
+		for (int way = 0; way < WAYS; way++)
+			for (int forced = 0; forced < 2; forced++)
 			{
 				Unit		u;
 				Sorter		s;
@@ -158,16 +153,12 @@ test_failures(void **state)
 {
 	static const SortStatus statuses[] = {SORT_DEVICE_UNAVAILABLE, SORT_OUT_OF_MEMORY,
 	SORT_KEY_OUT_OF_BOUNDS, SORT_CANCELLED};
-	int			at;
-	int			way;
-	int			forced;
-	size_t		with;
 
 	(void) state;
-	for (at = AT_COSTS; at < STEPS; at++)
-		for (way = 0; way < WAYS; way++)
-			for (with = 0; with < lengthof(statuses); with++)
-				for (forced = 0; forced < 2; forced++)
+	for (int at = AT_COSTS; at < STEPS; at++)
+		for (int way = 0; way < WAYS; way++)
+			for (size_t with = 0; with < lengthof(statuses); with++)
+				for (int forced = 0; forced < 2; forced++)
 				{
 					Unit		u;
 					Sorter		s;
@@ -260,12 +251,9 @@ test_not_used(void **state)
 static void
 test_other_algorithm(void **state)
 {
-	int			way;
-	int			forced;
-
 	(void) state;
-	for (way = 0; way < WAYS; way++)
-		for (forced = 0; forced < 2; forced++)
+	for (int way = 0; way < WAYS; way++)
+		for (int forced = 0; forced < 2; forced++)
 		{
 			Unit		u;
 			Sorter		s;
@@ -298,10 +286,8 @@ test_other_algorithm(void **state)
 static void
 test_few(void **state)
 {
-	size_t		n;
-
 	(void) state;
-	for (n = 0; n < 40; n++)
+	for (size_t n = 0; n < 40; n++)
 	{
 		Unit		u;
 		Sorter		s;
@@ -343,15 +329,14 @@ stream(Sorter *s, const int32_t *k, size_t n, bool singly, SortWant want, SortEr
 	int32_t    *sorted = unit_alloc(n, sizeof(int32_t));
 	int32_t    *result = unit_alloc(n, sizeof(int32_t));
 	SortStatus	status = SORT_OK;
-	size_t		i;
 
 	memcpy(sorted, k, n * sizeof(int32_t));
 	unit_sort(sorted, n, true);
 	if (singly)
-		for (i = 0; i < n && status == SORT_OK; i++)
+		for (size_t i = 0; i < n && status == SORT_OK; i++)
 			status = sorter_add_key(s, k[i], err);
 	else
-		for (i = 0; i < n && status == SORT_OK; i += 300000)
+		for (size_t i = 0; i < n && status == SORT_OK; i += 300000)
 			status = sorter_add(s, k + i, n - i < 300000 ? n - i : 300000, err);
 	if (status == SORT_OK)
 		status = sorter_finish(s, want, err);
@@ -384,12 +369,10 @@ test_stream(void **state)
 {
 	static const size_t sizes[] = {STREAM_MIN - 1, STREAM_MIN, STREAM_MIN + 1,
 	2 * STREAM_MIN, 2 * STREAM_MIN + 1, 3 * STREAM_MIN + 12345};
-	size_t		i;
-	int			c;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (c = (int) i % 2; c < 4; c += 2)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (int c = (int) i % 2; c < 4; c += 2)
 		{
 			int32_t    *k = many(sizes[i]);
 			Unit		u;
@@ -421,12 +404,10 @@ static void
 test_stream_failures(void **state)
 {
 	const size_t n = 2 * STREAM_MIN + 77777;
-	int			at;
-	int			forced;
 
 	(void) state;
-	for (at = AT_OPEN; at < STEPS; at++)
-		for (forced = 0; forced < 2; forced++)
+	for (int at = AT_OPEN; at < STEPS; at++)
+		for (int forced = 0; forced < 2; forced++)
 		{
 			int32_t    *k = many(n);
 			Unit		u;
@@ -471,7 +452,6 @@ test_stream_interrupted(void **state)
 	Bag			bag = {0};
 	int32_t		run_keys[1000];
 	uint64_t	counts[1000];
-	size_t		i;
 
 	(void) state;
 
@@ -479,13 +459,13 @@ test_stream_interrupted(void **state)
 	script_begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	sorter_init(&other, &u.context, INT32_MIN, INT32_MAX);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		assert_sort_ok(sorter_add_key(&s, k[i], &err), err);
 	assert_int_equal(script.open_now, 1);
 	assert_sort_ok(sorter_add(&other, k, n, &err), err);
 	assert_sort_ok(sorter_merge(&s, &other, &err), err);
 	sorter_reset(&other);
-	for (i = 0; i < 1000; i++)
+	for (size_t i = 0; i < 1000; i++)
 	{
 		run_keys[i] = (int32_t) i * 1000000;
 		counts[i] = 3;
@@ -504,9 +484,9 @@ test_stream_interrupted(void **state)
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	assert_sort_ok(stream(&s, k, n, false, SORT_WANT_KEYS, &err), err);
 	bag_add_keys(&bag, k, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		assert_sort_ok(sorter_add_key(&s, k[i] / 2, &err), err);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		k[i] /= 2;
 	bag_add_keys(&bag, k, n);
 	assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
@@ -529,18 +509,14 @@ test_stream_interrupted(void **state)
 static void
 test_no_memory(void **state)
 {
-	int			way;
-	int			fail;
-
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, N);
-	for (way = 0; way < WAYS; way++)
-		for (fail = 0; fail < 2; fail++)
+	for (int way = 0; way < WAYS; way++)
+		for (int fail = 0; fail < 2; fail++)
 		{
-			uint64_t	at;
 			SortStatus	status = SORT_OUT_OF_MEMORY;
 
-			for (at = 1; at < 1000; at++)
+			for (uint64_t at = 1; at < 1000; at++)
 			{
 				Unit		u;
 				Sorter		s;

@@ -43,10 +43,9 @@ static SortStatus
 run_add_key(Unit *u, Sorter *s, SortError *err)
 {
 	SortStatus	status = SORT_OK;
-	size_t		i;
 
 	(void) u;
-	for (i = 0; i < N && status == SORT_OK; i++)
+	for (size_t i = 0; i < N && status == SORT_OK; i++)
 		status = sorter_add_key(s, keys[i], err);
 	if (status == SORT_OK)
 		status = sorter_finish(s, SORT_WANT_KEYS, err);
@@ -98,10 +97,9 @@ run_array(Unit *u, Sorter *s, SortError *err)
 		int32_t		run_keys[100];
 		uint64_t	counts[100];
 		size_t		got = 0;
-		size_t		i;
 
 		status = sorter_cursor_runs(&cursor, run_keys, counts, 100, &got, err);
-		for (i = 0; i < got; i++)
+		for (size_t i = 0; i < got; i++)
 			n += counts[i];
 		if (status == SORT_OK && got == 0)
 			fail_msg("a cursor ended early");
@@ -229,9 +227,7 @@ prepare(const Scenario *c)
 static uint64_t
 fail_everywhere(const Scenario *c, bool memory)
 {
-	uint64_t	k;
-
-	for (k = 1;; k++)
+	for (uint64_t k = 1;; k++)
 	{
 		Unit		u;
 		Sorter		s;
@@ -280,10 +276,8 @@ fail_everywhere(const Scenario *c, bool memory)
 static void
 test_no_memory(void **state)
 {
-	size_t		i;
-
 	(void) state;
-	for (i = 0; i < lengthof(scenarios); i++)
+	for (size_t i = 0; i < lengthof(scenarios); i++)
 	{
 		prepare(&scenarios[i]);
 		assert_true(fail_everywhere(&scenarios[i], true) >= 2);
@@ -293,10 +287,8 @@ test_no_memory(void **state)
 static void
 test_cancelled(void **state)
 {
-	size_t		i;
-
 	(void) state;
-	for (i = 0; i < lengthof(scenarios); i++)
+	for (size_t i = 0; i < lengthof(scenarios); i++)
 	{
 		prepare(&scenarios[i]);
 		assert_true(fail_everywhere(&scenarios[i], false) >= 1);
@@ -314,10 +306,9 @@ test_looks_often(void **state)
 	size_t		n = 6000000;
 	int32_t    *many = unit_alloc(n, sizeof(int32_t));
 	uint32_t   *places = unit_alloc(n, sizeof(uint32_t));
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(shapes); i++)
+	for (size_t i = 0; i < lengthof(shapes); i++)
 	{
 		Unit		u;
 		Sorter		s;

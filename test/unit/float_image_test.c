@@ -72,10 +72,8 @@ random8(void)
 static void
 test_float4(void **state)
 {
-	int			i;
-
 	(void) state;
-	for (i = 0; i < 100000; i++)
+	for (int i = 0; i < 100000; i++)
 	{
 		uint32_t	a = random4();
 		uint32_t	b = random4();
@@ -97,10 +95,8 @@ test_float4(void **state)
 static void
 test_float8(void **state)
 {
-	int			i;
-
 	(void) state;
-	for (i = 0; i < 100000; i++)
+	for (int i = 0; i < 100000; i++)
 	{
 		uint64_t	a = random8();
 		uint64_t	b = random8();

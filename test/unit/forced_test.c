@@ -12,11 +12,9 @@
 static void
 fill_distinct(int32_t *keys, size_t n)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (2 * i + unit_below(2));
-	for (i = n; i > 1; i--)
+	for (size_t i = n; i > 1; i--)
 	{
 		size_t		j = (size_t) unit_below(i);
 		int32_t		key = keys[i - 1];
@@ -36,16 +34,12 @@ test_forced(void **state)
 		SORT_ALGORITHM_COMPARISON_FREE_ONEHOT, SORT_ALGORITHM_BUCKET_BITONIC
 	};
 	static const size_t sizes[] = {0, 1, 16, 17, 4096, 5000, 300000};
-	size_t		a;
-	size_t		i;
 
 	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (i = 0; i < lengthof(sizes); i++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
+		for (size_t i = 0; i < lengthof(sizes); i++)
 		{
-			int			way;
-
-			for (way = 0; way < WAY_COUNT; way++)
+			for (int way = 0; way < WAY_COUNT; way++)
 			{
 				int			shape = (int) unit_below(SHAPE_COUNT);
 				int32_t    *keys = unit_alloc(sizes[i], sizeof(int32_t));
@@ -80,23 +74,20 @@ test_forced_reported(void **state)
 		SORT_ALGORITHM_ZERO_COMPRESSED_PUBLISHED, SORT_ALGORITHM_BUCKET_RADIX,
 		SORT_ALGORITHM_COMPARISON_FREE_ONEHOT, SORT_ALGORITHM_BUCKET_BITONIC
 	};
-	size_t		a;
-	size_t		n;
 
 	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (n = 0; n < 10000; n = n * 10 + 5)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
+		for (size_t n = 0; n < 10000; n = n * 10 + 5)
 		{
 			Unit		u;
 			Sorter		s;
 			SortError	err;
 			SorterStats stats;
-			size_t		i;
 
 			unit_init(&u);
 			u.context.algorithm = algorithms[a];
 			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				assert_sort_ok(sorter_add_key(&s, (int32_t) (i % 77), &err), err);
 			assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
 			sorter_stats(&s, NULL, &stats);
@@ -144,17 +135,14 @@ static void
 test_refusals(void **state)
 {
 	static const size_t sizes[] = {2, 16, 100, 5000};
-	size_t		i;
-	size_t		j;
 
 	(void) state;
-	for (i = 0; i < lengthof(refusals); i++)
-		for (j = 0; j < lengthof(sizes); j++)
+	for (size_t i = 0; i < lengthof(refusals); i++)
+		for (size_t j = 0; j < lengthof(sizes); j++)
 		{
 			const Refusal *r = &refusals[i];
-			int			way;
 
-			for (way = WAY_KEY; way <= WAY_ARRAY; way++)
+			for (int way = WAY_KEY; way <= WAY_ARRAY; way++)
 			{
 				int32_t    *keys = unit_alloc(sizes[j], sizeof(int32_t));
 				Unit		u;
@@ -193,10 +181,8 @@ test_refusals(void **state)
 static void
 test_duplicates(void **state)
 {
-	int			way;
-
 	(void) state;
-	for (way = 0; way < WAY_COUNT; way++)
+	for (int way = 0; way < WAY_COUNT; way++)
 	{
 		int32_t    *keys = unit_alloc(100, sizeof(int32_t));
 		Unit		u;

@@ -33,13 +33,11 @@ test_faults(void **state)
 		{"oversize", GPU_PROTOCOL}, {"oom", GPU_NO_MEMORY}, {"sticky", GPU_DEVICE_ERROR},
 		{"slow", GPU_OK},
 	};
-	size_t		i;
-	int			point;
 
 	(void) state;
 	many_make(20, 40);
-	for (i = 0; i < lengthof(faults); i++)
-		for (point = 0; point < 2; point++)
+	for (size_t i = 0; i < lengthof(faults); i++)
+		for (int point = 0; point < 2; point++)
 		{
 			char		spec[32];
 			const char *args[] = {"--chunk", "65536", "--stub", spec, NULL};
@@ -59,7 +57,6 @@ test_faults(void **state)
 			SortError	err;
 			char		text[200];
 			SortStatus	status = SORT_OK;
-			int			e;
 
 			snprintf(spec, sizeof(spec), "%s:%s", faults[i].kind, point ? "rows" : "keep");
 			gpu_service_start(&s, args);
@@ -69,7 +66,7 @@ test_faults(void **state)
 							 SORT_OK);
 			u.gpu.arg = u.client;
 			job = extents_open(&u, SORT_WANT_KEYS);
-			for (e = 0; e < MANY && status == SORT_OK; e++)
+			for (int e = 0; e < MANY && status == SORT_OK; e++)
 			{
 				status = gpu_client_device.keep_extent(job, 1 + (uint64_t) e, many[e].extent,
 													   many[e].extent->size, &err);
@@ -102,13 +99,12 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 	GpuUnit		u;
 	GpuFailure	failure;
 	char		text[200];
-	int			round;
 
 	gpu_unit_init(&u);
 	if (gpu_client_connect(&options, &u.client, &failure, text, sizeof(text)) != SORT_OK)
 		return 2;
 	u.gpu.arg = u.client;
-	for (round = 0; forever || round < 30; round++)
+	for (int round = 0; forever || round < 30; round++)
 	{
 		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX};
 		ExtentBlocks	extents[MANY];
@@ -120,12 +116,10 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 		int32_t    *keys = malloc((many_rows() + 1) * sizeof(int32_t));
 		int32_t    *out;
 		uint32_t	nrows;
-		size_t		i;
-		int			e;
 
 		if (gpu_client_device.open(&u.unit.context, &spec, &job, &err) != SORT_OK)
 			return 3;
-		for (e = 0; e < MANY; e++)
+		for (int e = 0; e < MANY; e++)
 		{
 			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			if (seed >> 62 == 0 &&
@@ -137,16 +131,16 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 		}
 		if (extents_add(job, extents, MANY, &err) != SORT_OK)
 			return 5;
-		for (e = 0; e < MANY; e++)
+		for (int e = 0; e < MANY; e++)
 			if (extents[e].added)
 				n += extent_sample_keys(&many[e], extents[e].blocks, keys + n, &nrows);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			expected += (uint64_t) (uint32_t) keys[i] * (uint32_t) keys[i];
 		out = malloc((n + 1) * sizeof(int32_t));
 		if (gpu_client_device.finish(job, &err) != SORT_OK ||
 			gpu_client_device.read_keys(job, false, out, &err) != SORT_OK)
 			return 6;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			sum += (uint64_t) (uint32_t) out[i] * (uint32_t) out[i];
 		gpu_client_device.close(job);
 		free(keys);
@@ -179,20 +173,19 @@ test_kills(void **state)
 	int			status;
 	int			fds;
 	int			threads;
-	int			i;
 
 	(void) state;
 	many_make(8, 60);
 	gpu_service_start(&s, args);
 	fds = gpu_count_fds(s.pid);
 	threads = gpu_count_threads(s.pid);
-	for (i = 0; i < CHILDREN; i++)
+	for (int i = 0; i < CHILDREN; i++)
 	{
 		children[i] = fork();
 		if (children[i] == 0)
 			_exit(child_main(&s, unit_random() + (uint64_t) i * 77, false));
 	}
-	for (i = 0; i < VICTIMS; i++)
+	for (int i = 0; i < VICTIMS; i++)
 	{
 		pid_t		victim = fork();
 
@@ -203,7 +196,7 @@ test_kills(void **state)
 		waitpid(victim, &status, 0);
 		assert_true(WIFSIGNALED(status));
 	}
-	for (i = 0; i < CHILDREN; i++)
+	for (int i = 0; i < CHILDREN; i++)
 	{
 		assert_int_equal(waitpid(children[i], &status, 0), children[i]);
 		assert_int_equal(status, 0);
@@ -367,7 +360,6 @@ test_crimes(void **state)
 	ExtentSample		sample;
 	int			fds;
 	int			threads;
-	int			crime;
 
 	(void) state;
 	do
@@ -380,7 +372,7 @@ test_crimes(void **state)
 	gpu_service_start(&s, args);
 	fds = gpu_count_fds(s.pid);
 	threads = gpu_count_threads(s.pid);
-	for (crime = NO_CRIME; crime < CRIMES; crime++)
+	for (int crime = NO_CRIME; crime < CRIMES; crime++)
 		check_crime(&s, &sample, (Crime) crime);
 	gpu_assert_idle(&s, fds, threads);
 	extents_connect(&u, &s, EPOCH);

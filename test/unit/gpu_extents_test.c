@@ -32,12 +32,10 @@ check_ways(const char *const *args, uint32_t rows_max)
 	uint64_t	chunk = args ? 4096 : 1 << 20;
 	size_t		total = 0;
 	int32_t    *keys;
-	int			round;
-	int			i;
 
 	gpu_service_start(&s, args);
 	extents_connect(&u, &s, EPOCH);
-	for (i = 0; i < N; i++)
+	for (int i = 0; i < N; i++)
 	{
 		static const uint32_t spans[] = {0, 200, 60000, 1000000};
 
@@ -46,17 +44,16 @@ check_ways(const char *const *args, uint32_t rows_max)
 		total += samples[i].nrows;
 	}
 	keys = unit_alloc(total + 2000, sizeof(int32_t));
-	for (round = 0; round < 12; round++)
+	for (int round = 0; round < 12; round++)
 	{
 		SortJob    *job = extents_open(&u, (SortWant) (round % 3));
 		size_t		n = 0;
-		size_t		before;
 		SortError	err;
 
-		for (i = 0; round == 0 && i < N; i++)
+		for (int i = 0; round == 0 && i < N; i++)
 			extents_keep(job, 100 + (uint64_t) i, &samples[i]);
 		memset(extents, 0xFF, sizeof(extents));
-		for (i = 0; i < N + 2; i++)
+		for (int i = 0; i < N + 2; i++)
 		{
 			extents[i].generation = 100 + (uint64_t) i;
 			if (i < N && round % 2)
@@ -65,11 +62,11 @@ check_ways(const char *const *args, uint32_t rows_max)
 				extent_sample_all(&samples[i], &extents[i]);
 		}
 		n = 500 + unit_below(1500);
-		for (before = 0; before < n; before++)
+		for (size_t before = 0; before < n; before++)
 			keys[before] = (int32_t) unit_random();
 		assert_sort_ok(gpu_client_device.add(job, keys, n, &err), err);
 		assert_sort_ok(extents_add(job, extents, N + 2, &err), err);
-		for (i = 0; i < N + 2; i++)
+		for (int i = 0; i < N + 2; i++)
 		{
 			uint32_t	nrows;
 			size_t		mine;
@@ -89,7 +86,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 		gpu_client_device.close(job);
 	}
 	assert_true(extents_status_of(&u).extents > 0);
-	for (i = 0; i < N; i++)
+	for (int i = 0; i < N; i++)
 		extent_sample_free(&samples[i]);
 	free(keys);
 	gpu_unit_disconnect(&u);
@@ -194,7 +191,6 @@ test_eviction(void **state)
 	size_t		n = 0;
 	int			held;
 	int			kept;
-	int			round;
 
 	(void) state;
 	many_make(128, 40);
@@ -220,7 +216,7 @@ test_eviction(void **state)
 	job = extents_open(&a, SORT_WANT_KEYS);
 	held = many_add(job, 1, 0, 4, keys, &n);
 	assert_int_equal(held, 4);
-	for (round = 1; round <= 3; round++)
+	for (int round = 1; round <= 3; round++)
 		assert_in_range(many_job(&b, true, 1000 * (uint64_t) round, 10, MANY), 1, MANY - 1);
 	assert_int_equal(many_job(&b, false, 1, 0, MANY), 4);
 	assert_in_range(extents_status_of(&b).extent_bytes, 50000, 100000);
@@ -247,21 +243,19 @@ test_memory_limit(void **state)
 	SortStatus	status = SORT_OK;
 	size_t		n = 0;
 	int32_t    *keys;
-	int			way;
-	int			i;
 
 	(void) state;
 	many_make(128, 100);
 	keys = unit_alloc(250000 + many_rows(), sizeof(int32_t));
 	/* in few values, so that sorting takes no memory besides the keys' */
-	for (i = 0; i < 250000; i++)
+	for (int i = 0; i < 250000; i++)
 		keys[i] = (int32_t) unit_below(1000);
 	gpu_service_start(&s, args);
 	extents_connect(&u, &s, EPOCH);
-	for (way = 0; way < 3; way++)
+	for (int way = 0; way < 3; way++)
 	{
 		job = extents_open(&u, SORT_WANT_KEYS);
-		for (i = 0; i < MANY; i++)
+		for (int i = 0; i < MANY; i++)
 			extents_keep(job, 1 + (uint64_t) i, &many[i]);
 		assert_sort_ok(gpu_client_device.finish(job, &err), err);
 		gpu_client_device.close(job);
@@ -324,21 +318,19 @@ test_many_extents(void **state)
 	SortJob    *job;
 	SortError	err;
 	double		best = 1e18;
-	int			round;
-	int			i;
 
 	(void) state;
 	extent_sample_make(&sample, 128, 2, 200, 0);
 	gpu_service_start(&s, NULL);
 	extents_connect(&u, &s, EPOCH);
-	for (round = 0; round < 6; round++)
+	for (int round = 0; round < 6; round++)
 	{
 		double		since;
 
 		job = extents_open(&u, SORT_WANT_RUNS);
-		for (i = 0; round == 0 && i < N; i++)
+		for (int i = 0; round == 0 && i < N; i++)
 			extents_keep(job, 1 + (uint64_t) i, &sample);
-		for (i = 0; i < N; i++)
+		for (int i = 0; i < N; i++)
 		{
 			extents[i].generation = 1 + (uint64_t) i;
 			extent_sample_all(&sample, &extents[i]);
@@ -347,7 +339,7 @@ test_many_extents(void **state)
 		assert_sort_ok(extents_add(job, extents, N, &err), err);
 		if (round > 0 && (double) sort_clock() - since < best)
 			best = (double) sort_clock() - since;
-		for (i = 0; i < N; i++)
+		for (int i = 0; i < N; i++)
 			assert_true(extents[i].added && extents[i].rows == sample.nrows);
 		assert_sort_ok(gpu_client_device.finish(job, &err), err);
 		gpu_client_device.close(job);

@@ -97,7 +97,6 @@ test_silent_ones_expire(void **state)
 	int			ends[2][2];
 	GpuMessage	m;
 	char		byte;
-	int			i;
 
 	(void) state;
 	start(4);
@@ -105,7 +104,7 @@ test_silent_ones_expire(void **state)
 	m.body.hello.magic = GPU_MAGIC;
 	m.body.hello.version = GPU_PROTOCOL_VERSION;
 	strcpy(m.body.hello.build, gpu_build_id());
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends[i]), 0);
 		assert_true(connection_start(&service, ends[i][1]));
@@ -122,7 +121,7 @@ test_silent_ones_expire(void **state)
 	assert_true(recv(ends[0][0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(ends[1][0], &byte, 1, MSG_DONTWAIT), 1);
 	monotonic_ahead_s = 0;
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		close(ends[i][0]);
 	assert_true(connections_end(&service, CONNECTION_GONE, 20000));
 	finish();
@@ -178,8 +177,6 @@ test_find_extents(void **state)
 	Extent		header;
 	Extent	   *front;
 	double		best = 1e18;
-	int			round;
-	int			i;
 
 	(void) state;
 	start(4);
@@ -188,20 +185,20 @@ test_find_extents(void **state)
 	extent_plan(&rows, &header);
 	front = unit_alloc(header.size, 1);
 	extent_write(&rows, &header, front);
-	for (i = 0; i < N; i++)
+	for (int i = 0; i < N; i++)
 	{
 		list[i] = 100000 + (uint64_t) i;
 		assert_int_equal(extents_make_room(extents, 1, list[i], front, &found[i]), EXTENTS_ROOM);
 		extents_enter(extents, 1, found[i]);
 	}
 	extents_release(extents, found, N);
-	for (round = 0; round < 5; round++)
+	for (int round = 0; round < 5; round++)
 	{
 		double		since = (double) sort_clock();
 
 		extents_find(extents, 1, list, N, found);
 		best = (double) sort_clock() - since < best ? (double) sort_clock() - since : best;
-		for (i = 0; i < N; i++)
+		for (int i = 0; i < N; i++)
 			assert_true(found[i] && found[i]->generation == list[i]);
 		extents_release(extents, found, N);
 	}
@@ -224,7 +221,6 @@ test_device_of_jobs(void **state)
 	Device	   *first;
 	Device	   *second;
 	Device	   *taken[8];
-	int			i;
 
 	(void) state;
 	start(4);
@@ -240,11 +236,11 @@ test_device_of_jobs(void **state)
 	/* the least loaded one, or the one that is asked for */
 	assert_ptr_equal(taken[0] = devices_take(devices, 0), first);
 	assert_ptr_equal(taken[1] = devices_take(devices, 0), second);
-	for (i = 2; i < 6; i++)
+	for (int i = 2; i < 6; i++)
 		assert_ptr_equal(taken[i] = devices_take(devices, (uint32_t) i), i % 2 == 0 ? second : first);
 	assert_ptr_equal(taken[6] = devices_take(devices, 2), second);
 	assert_ptr_equal(taken[7] = devices_take(devices, 0), first);
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		devices_put(devices, taken[i], true, NULL, i == 1);
 	assert_null(devices_take(devices, 2));
 	assert_ptr_equal(taken[0] = devices_take(devices, 1), first);

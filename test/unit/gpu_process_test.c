@@ -31,14 +31,13 @@ test_client_dies(void **state)
 	int32_t		keys[20000];
 	int			fds;
 	int			threads;
-	int			round;
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
 	gpu_service_start(&s, args);
 	fds = gpu_count_fds(s.pid);
 	threads = gpu_count_threads(s.pid);
-	for (round = 0; round < 30; round++)
+	for (int round = 0; round < 30; round++)
 	{
 		pid_t		pid = fork();
 		int			status;
@@ -80,20 +79,18 @@ test_strangers(void **state)
 	int32_t		keys[1000];
 	int			fds;
 	int			threads;
-	int			round;
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
 	gpu_service_start(&s, args);
 	fds = gpu_count_fds(s.pid);
 	threads = gpu_count_threads(s.pid);
-	for (round = 0; round < 200; round++)
+	for (int round = 0; round < 200; round++)
 	{
 		struct sockaddr_un address = {.sun_family = AF_UNIX};
 		unsigned char bytes[600];
 		int			fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		GpuMessage	hello;
-		size_t		i;
 
 		strcpy(address.sun_path, s.socket);
 		assert_int_equal(connect(fd, (struct sockaddr *) &address, sizeof(address)), 0);
@@ -106,7 +103,7 @@ test_strangers(void **state)
 			strcpy(hello.body.hello.build, gpu_build_id());
 			(void) send(fd, &hello, gpu_message_size(&hello), MSG_NOSIGNAL);
 		}
-		for (i = 0; i < sizeof(bytes); i++)
+		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (unsigned char) (unit_below(3) ? unit_below(8) * (i % 4 == 0) : unit_random());
 		(void) send(fd, bytes, 1 + unit_below(sizeof(bytes)), MSG_NOSIGNAL);
 		if (round % 3)
@@ -229,7 +226,6 @@ test_no_descriptors(void **state)
 	int			refused = 0;
 	int			fds;
 	int			threads;
-	int			i;
 	struct timespec spent;
 	double		before;
 	clockid_t	clock;
@@ -242,7 +238,7 @@ test_no_descriptors(void **state)
 	fds = gpu_count_fds(s.pid);
 	threads = gpu_count_threads(s.pid);
 	assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, &few, NULL), 0);
-	for (i = 0; i < MOST; i++)
+	for (int i = 0; i < MOST; i++)
 	{
 		gpu_unit_init(&units[i]);
 		if (gpu_unit_connect(&units[i], s.socket, 20000, text) == GPU_OK)
@@ -258,7 +254,7 @@ test_no_descriptors(void **state)
 	gpu_pause_ms(300);
 	clock_gettime(clock, &spent);
 	assert_true((double) spent.tv_sec + (double) spent.tv_nsec / 1e9 - before < 0.1);
-	for (i = 0; i < MOST; i++)
+	for (int i = 0; i < MOST; i++)
 		gpu_client_disconnect(units[i].client);
 	gpu_assert_idle(&s, fds, threads);
 	gpu_unit_connect_ok(&u, &s);
@@ -301,7 +297,6 @@ test_silent_connections(void **state)
 	char		byte = 0;
 	int			fds;
 	int			threads;
-	int			i;
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
@@ -309,7 +304,7 @@ test_silent_connections(void **state)
 	fds = gpu_count_fds(s.pid);
 	threads = gpu_count_threads(s.pid);
 	assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, &few, NULL), 0);
-	for (i = 0; i < SILENT; i++)
+	for (int i = 0; i < SILENT; i++)
 	{
 		silent[i] = connect_silently(&s);
 		/* a part of a message counts as silence, too */
@@ -327,7 +322,7 @@ test_silent_connections(void **state)
 	/* the oldest was closed, the newest may still greet */
 	assert_true(recv(silent[0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(silent[SILENT - 1], &byte, 1, MSG_DONTWAIT), -1);
-	for (i = 0; i < SILENT; i++)
+	for (int i = 0; i < SILENT; i++)
 		close(silent[i]);
 	gpu_assert_idle(&s, fds, threads);
 	assert_true(gpu_service_logged(&s, "too many connections that say nothing"));

@@ -125,7 +125,6 @@ check_type(GpuMessageType type, GpuSide side)
 	GpuMessage	m;
 	GpuMessage	got;
 	size_t		size;
-	uint32_t	length;
 
 	good_message(&m, type);
 	size = gpu_message_size(&m);
@@ -133,11 +132,11 @@ check_type(GpuMessageType type, GpuSide side)
 	assert_memory_equal(&m, &got, size);
 
 	/* every beginning of it */
-	for (length = 0; length < size; length++)
+	for (uint32_t length = 0; length < size; length++)
 		assert_int_equal(parse(&m, length, side, &got), GPU_PARSE_MORE);
 
 	/* every other length, as soon as the header is there */
-	for (length = 0; length < 2048; length++)
+	for (uint32_t length = 0; length < 2048; length++)
 	{
 		GpuMessage	wrong = m;
 
@@ -165,25 +164,23 @@ test_types(void **state)
 {
 	GpuMessage	m;
 	GpuMessage	got;
-	uint32_t	type;
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(client_types); i++)
+	for (size_t i = 0; i < lengthof(client_types); i++)
 		check_type(client_types[i], GPU_FROM_CLIENT);
-	for (i = 0; i < lengthof(service_types); i++)
+	for (size_t i = 0; i < lengthof(service_types); i++)
 		check_type(service_types[i], GPU_FROM_SERVICE);
 
 	/* no other number is a type */
-	for (type = 0; type < 1000; type++)
+	for (uint32_t type = 0; type < 1000; type++)
 	{
 		bool		known = false;
 
-		for (i = 0; i < lengthof(client_types); i++)
+		for (size_t i = 0; i < lengthof(client_types); i++)
 			known |= client_types[i] == type;
 		assert_int_equal(is_type(type, GPU_FROM_CLIENT), known);
 		known = false;
-		for (i = 0; i < lengthof(service_types); i++)
+		for (size_t i = 0; i < lengthof(service_types); i++)
 			known |= service_types[i] == type;
 		assert_int_equal(is_type(type, GPU_FROM_SERVICE), known);
 	}
@@ -307,10 +304,9 @@ test_no_chunks(void **state)
 	static const GpuMessageType types[] = {
 		GPU_MSG_ADD, GPU_MSG_KEEP, GPU_MSG_ADD_ROWS, GPU_MSG_LOOK_AT, GPU_MSG_GRANT, GPU_MSG_LENT
 	};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(types); i++)
+	for (size_t i = 0; i < lengthof(types); i++)
 	{
 		GpuMessage	m;
 		GpuMessage	got;
@@ -334,10 +330,9 @@ test_stream(void **state)
 	size_t		at = 0;
 	size_t		taken = 0;
 	GpuInput	in = {0};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(types); i++)
+	for (size_t i = 0; i < lengthof(types); i++)
 	{
 		GpuMessage	m;
 

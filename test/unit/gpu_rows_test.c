@@ -24,12 +24,11 @@ sample_like(ExtentSample *s, const ExtentSample *of, int64_t base, uint32_t span
 	uint64_t	stamps[MOST_BLOCKS] = {0};
 	ExtentRows	rows;
 	Extent		header;
-	uint32_t	i;
 
 	*s = *of;
 	s->values = unit_alloc(s->nrows, sizeof(int64_t));
 	s->nulls = unit_alloc(s->nrows, 1);
-	for (i = 0; i < s->nrows; i++)
+	for (uint32_t i = 0; i < s->nrows; i++)
 	{
 		s->nulls[i] = nulls_in > 0 && unit_below((uint64_t) nulls_in) == 0;
 		s->values[i] = base + (int64_t) unit_below((uint64_t) span + 1);
@@ -61,7 +60,6 @@ add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
 {
 	uint32_t	n = (uint32_t) unit_below(unit_below(3) == 0 ? 30 : 4);
 	int64_t		at = base;
-	uint32_t	i;
 
 	column->flags |= ROWS_FILTERED | (unit_below(2) ? ROWS_NULLS_PASS : 0);
 	column->first_range = t->layout.nranges;
@@ -71,11 +69,11 @@ add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
 		/* Perhaps one that has no bits for the largest values. */
 		column->flags |= ROWS_MASKED;
 		column->nranges = (uint32_t) unit_below(span / ROWS_MASK_VALUES + 2);
-		for (i = 0; i < column->nranges; i++)
+		for (uint32_t i = 0; i < column->nranges; i++)
 			t->ranges[t->layout.nranges++] = (ValueRange) {(int32_t) unit_random(), (int32_t) unit_random()};
 		return;
 	}
-	for (i = 0; i < n && at <= (int64_t) base + span; i++)
+	for (uint32_t i = 0; i < n && at <= (int64_t) base + span; i++)
 	{
 		int64_t		lo = at + (int64_t) unit_below(span / n + 2);
 		int64_t		hi = lo + (int64_t) unit_below(span / n + 1);
@@ -92,13 +90,11 @@ add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
 static void
 add_map(Table *t, RowsColumn *column, uint64_t range, uint32_t span)
 {
-	uint32_t	i;
-
 	column->flags |= ROWS_FILTERED | ROWS_MAPPED | (unit_below(2) ? ROWS_NULLS_PASS : 0);
 	column->first_range = t->layout.nranges;
 	column->nranges = span / ROWS_MAP_VALUES + 1;
 	t->layout.filtered = 1;
-	for (i = 0; i < column->nranges * ROWS_MAP_VALUES; i++)
+	for (uint32_t i = 0; i < column->nranges * ROWS_MAP_VALUES; i++)
 	{
 		uint32_t	adds = unit_below(4) == 0 ? ROWS_NO_MATCH : (uint32_t) (unit_below((uint64_t) span + 2) * range);
 
@@ -137,17 +133,15 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered, bool f
 {
 	static const uint32_t spans[] = {0, 1, 30, 200, 500, 70000};
 	uint64_t	range = 1;
-	uint32_t	c;
-	uint32_t	i;
 
 	memset(t, 0, sizeof(*t));
 	t->ncolumns = t->layout.ncolumns = ncolumns;
-	for (i = 0; i < EXTENTS; i++)
+	for (uint32_t i = 0; i < EXTENTS; i++)
 	{
 		extent_sample_make(&t->samples[i][0], 1 + (uint32_t) unit_below(MOST_BLOCKS), rows_max, 10, 0);
 		t->nrows += t->samples[i][0].nrows;
 	}
-	for (c = 0; c < ncolumns; c++)
+	for (uint32_t c = 0; c < ncolumns; c++)
 	{
 		RowsColumn *column = &t->layout.columns[c];
 		uint32_t	span = spans[unit_below(6)];
@@ -176,7 +170,7 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered, bool f
 		}
 		if (filtered && !(column->flags & ROWS_MAPPED) && (c == 0 || unit_below(2)))
 			add_condition(t, column, base, span);
-		for (i = 0; i < EXTENTS; i++)
+		for (uint32_t i = 0; i < EXTENTS; i++)
 		{
 			ExtentSample first = t->samples[i][0];
 
@@ -197,11 +191,8 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered, bool f
 static void
 table_free(Table *t)
 {
-	uint32_t	i;
-	uint32_t	c;
-
-	for (i = 0; i < EXTENTS; i++)
-		for (c = 0; c < t->ncolumns; c++)
+	for (uint32_t i = 0; i < EXTENTS; i++)
+		for (uint32_t c = 0; c < t->ncolumns; c++)
 			extent_sample_free(&t->samples[i][c]);
 }
 
@@ -217,10 +208,9 @@ row_key(const Table *t, uint32_t e, uint32_t row, size_t number, int32_t *out)
 {
 	bool		found = t->layout.key_ranges == 0;
 	uint32_t	key = t->layout.base;
-	uint32_t	c;
 	uint32_t	r;
 
-	for (c = 0; c < t->ncolumns; c++)
+	for (uint32_t c = 0; c < t->ncolumns; c++)
 	{
 		const RowsColumn *column = &t->layout.columns[c];
 		bool		isnull = t->samples[e][c].nulls[row];
@@ -261,12 +251,10 @@ table_keys(const Table *t, uint32_t e, const uint64_t *blocks, size_t number, in
 	const ExtentSample *first = &t->samples[e][0];
 	uint32_t	row = 0;
 	size_t		n = 0;
-	uint32_t	b;
-	uint32_t	i;
 
 	*nrows = 0;
-	for (b = 0; b < first->nblocks; b++)
-		for (i = 0; i < first->counts[b]; i++, row++)
+	for (uint32_t b = 0; b < first->nblocks; b++)
+		for (uint32_t i = 0; i < first->counts[b]; i++, row++)
 		{
 			if (!has_block(blocks, b))
 				continue;
@@ -308,16 +296,15 @@ check_grains(SortJob *job, const int32_t *keys, size_t n, int32_t lo, uint32_t g
 	uint64_t	sum = 0;
 	size_t		g = 0;
 	SortError	err;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (i == 0 || ((uint32_t) keys[i] - (uint32_t) lo) >> grain != ((uint32_t) keys[i - 1] - (uint32_t) lo) >> grain)
 			asked[ngroups++] = (int32_t) ((((uint32_t) keys[i] - (uint32_t) lo) >> grain << grain) + (uint32_t) lo);
 	if (n > 0)
 		assert_sort_ok(look_up(job, SORT_LOOK_BELOW, asked, ngroups, below, &err), err);
 	below[ngroups] = n;
 	assert_sort_ok(look_up(job, SORT_LOOK_SUM, below, ngroups + 1, sums, &err), err);
-	for (i = 0; i <= n; i++)
+	for (size_t i = 0; i <= n; i++)
 	{
 		if (g <= ngroups && i == below[g])
 			assert_int_equal(sums[g++], sum);
@@ -345,7 +332,6 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 	uint64_t	distinct = 0;
 	uint64_t   *before;
 	SortError	err;
-	size_t		i;
 	size_t		different = 0;
 
 	assert_int_equal(job->keys, n);
@@ -355,7 +341,7 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 		check_grains(job, keys, n, lo, grain);
 		return;
 	}
-	for (i = 0; i < QUESTIONS; i++)
+	for (size_t i = 0; i < QUESTIONS; i++)
 	{
 		positions[i] = n > 0 ? unit_below(n) : 0;
 		others[i] = n > 0 && i % 3 ? keys[unit_below(n)] : (int32_t) unit_random();
@@ -363,17 +349,17 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 	if (n > 0)
 	{
 		assert_sort_ok(look_up(job, SORT_LOOK_AT, positions, QUESTIONS, found, &err), err);
-		for (i = 0; i < QUESTIONS; i++)
+		for (size_t i = 0; i < QUESTIONS; i++)
 			assert_int_equal(found[i], keys[positions[i]]);
 	}
 	assert_sort_ok(look_up(job, SORT_LOOK_BELOW, others, QUESTIONS, below, &err), err);
-	for (i = 0; i < QUESTIONS; i++)
+	for (size_t i = 0; i < QUESTIONS; i++)
 	{
 		assert_true(below[i] <= n);
 		assert_true(below[i] == 0 || keys[below[i] - 1] < others[i]);
 		assert_true(below[i] == n || keys[below[i]] >= others[i]);
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		different += i == 0 || keys[i] != keys[i - 1];
 	assert_sort_ok(look_up(job, SORT_LOOK_DISTINCT, others, 1, &distinct, &err), err);
 	assert_int_equal(distinct, different);
@@ -381,9 +367,9 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 	positions[0] = n;
 	assert_sort_ok(look_up(job, SORT_LOOK_SUM, positions, QUESTIONS, below, &err), err);
 	before = calloc(n + 1, sizeof(uint64_t));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		before[i + 1] = before[i] + (uint64_t) (int64_t) keys[i];
-	for (i = 0; i < QUESTIONS; i++)
+	for (size_t i = 0; i < QUESTIONS; i++)
 		assert_int_equal(below[i], before[positions[i]]);
 	free(before);
 }
@@ -398,13 +384,10 @@ check_ways(const char *const *args, uint32_t rows_max)
 	Table		t;
 	SortRows	rows[EXTENTS];
 	int32_t    *keys;
-	int			round;
-	uint32_t	i;
-	uint32_t	c;
 	SortError	err;
 
 	gpu_service_start(&s, args);
-	for (round = 0; round < 30; round++)
+	for (int round = 0; round < 30; round++)
 	{
 		SortJob    *job;
 		bool		kept[EXTENTS][COLUMNS];
@@ -422,9 +405,9 @@ check_ways(const char *const *args, uint32_t rows_max)
 			assert_sort_ok(d->add(job, keys, n, &err), err);
 		assert_sort_ok(d->set_rows(job, &t.layout, t.ranges, &err), err);
 		assert_int_not_equal(d->add(job, keys, 1, &err), SORT_OK);
-		for (i = 0; i < EXTENTS; i++)
+		for (uint32_t i = 0; i < EXTENTS; i++)
 		{
-			for (c = 0; c < t.ncolumns; c++)
+			for (uint32_t c = 0; c < t.ncolumns; c++)
 			{
 				ExtentBlocks	all;
 
@@ -440,12 +423,12 @@ check_ways(const char *const *args, uint32_t rows_max)
 		}
 		assert_sort_ok(d->add_rows(job, rows, t.generations, EXTENTS, &err), err);
 		number = n;
-		for (i = 0; i < EXTENTS; i++)
+		for (uint32_t i = 0; i < EXTENTS; i++)
 		{
 			uint32_t	nrows;
 			uint32_t	missing = 0;
 
-			for (c = 0; c < t.ncolumns; c++)
+			for (uint32_t c = 0; c < t.ncolumns; c++)
 				if (!kept[i][c])
 					missing |= UINT32_C(1) << c;
 			assert_int_equal(rows[i].missing, missing);
@@ -499,10 +482,9 @@ static void
 test_jobs(void **state)
 {
 	static const char *const little[] = {"--resident-memory", "20000", NULL};
-	int			way;
 
 	(void) state;
-	for (way = 0; way < 6; way++)
+	for (int way = 0; way < 6; way++)
 	{
 			GpuService	s;
 		GpuUnit		u;
@@ -512,8 +494,6 @@ test_jobs(void **state)
 		SortJob    *sorted;
 		int32_t    *keys;
 		SortError	err;
-		int			round;
-		uint32_t	i;
 
 		gpu_service_start(&s, way == 3 ? little : NULL);
 		extents_connect(&u, &s, EPOCH);
@@ -521,11 +501,11 @@ test_jobs(void **state)
 		keys = unit_alloc(t.nrows + 100, sizeof(int32_t));
 		assert_non_null(u.unit.context.gpu);
 		gone = way == 4;
-		for (round = 0; round < 3; round++)
+		for (int round = 0; round < 3; round++)
 		{
 			size_t		n = 0;
 
-			for (i = 0; i < EXTENTS; i++)
+			for (uint32_t i = 0; i < EXTENTS; i++)
 			{
 				ExtentBlocks	some;
 
@@ -544,7 +524,7 @@ test_jobs(void **state)
 			assert_int_equal(sorted == NULL, way == 3 || way == 4);
 			if (sorted == NULL)
 				continue;
-			for (i = 0; i < EXTENTS; i++)
+			for (uint32_t i = 0; i < EXTENTS; i++)
 			{
 				uint32_t	nrows;
 
@@ -570,11 +550,10 @@ test_bounds(void **state)
 	const SortDevice *d = &gpu_client_device;
 	GpuService	s;
 	GpuUnit		u;
-	int			way;
 
 	(void) state;
 	gpu_service_start(&s, NULL);
-	for (way = 0; way < 4; way++)
+	for (int way = 0; way < 4; way++)
 	{
 		Table		t;
 		SortRows	rows[EXTENTS];
@@ -641,15 +620,14 @@ static void
 sample_unlike(ExtentSample *s, const ExtentSample *of, uint32_t nblocks, int odd)
 {
 	ExtentSample shape = *of;
-	uint32_t	b;
 
 	shape.nblocks = nblocks;
-	for (b = of->nblocks; b < nblocks; b++)
+	for (uint32_t b = of->nblocks; b < nblocks; b++)
 		shape.counts[b] = (uint32_t) unit_below(4);
 	if (odd >= 0)
 		shape.counts[odd] += 1 + (uint32_t) unit_below(3);
 	shape.nrows = 0;
-	for (b = 0; b < nblocks; b++)
+	for (uint32_t b = 0; b < nblocks; b++)
 		shape.nrows += shape.counts[b];
 	sample_like(s, &shape, 0, 99, 0);
 }
@@ -677,16 +655,14 @@ pair_keys(const ExtentSample *a, const ExtentSample *b, const uint64_t *blocks, 
 {
 	uint32_t	in_a = 0;
 	uint32_t	in_b = 0;
-	uint32_t	block;
-	uint32_t	i;
 
-	for (block = 0; block < a->nblocks; block++)
+	for (uint32_t block = 0; block < a->nblocks; block++)
 	{
 		uint32_t	other = block < b->nblocks ? b->counts[block] : 0;
 
 		if (has_block(blocks, block) && (block >= b->nblocks || other != a->counts[block]))
 			return false;
-		for (i = 0; i < a->counts[block] && has_block(blocks, block); i++)
+		for (uint32_t i = 0; i < a->counts[block] && has_block(blocks, block); i++)
 			keys[(*n)++] = (int32_t) (100 * a->values[in_a + i] + b->values[in_b + i]);
 		in_a += a->counts[block];
 		in_b += other;
@@ -709,27 +685,25 @@ test_alignment(void **state)
 	GpuService	s;
 	int			refused = 0;
 	int			added = 0;
-	int			round;
 
 	(void) state;
 	gpu_service_start(&s, NULL);
-	for (round = 0; round < 20; round++)
+	for (int round = 0; round < 20; round++)
 	{
 		ExtentSample samples[SAMPLES];
 		GpuUnit		u;
 		uint32_t	nblocks = 2 + (uint32_t) unit_below(MOST_BLOCKS - 3);
 		int32_t    *keys;
-		int			i;
 
 		extents_connect(&u, &s, EPOCH + (uint64_t) round);
 		extent_sample_make(&samples[0], nblocks, 50, 99, 0);
-		for (i = 1; i < SAMPLES; i++)
+		for (int i = 1; i < SAMPLES; i++)
 			sample_unlike(&samples[i], &samples[0], i == 7 ? 1 : nblocks + (i == 4) - (i == 5),
 						  i == 3 || i == 6 ? (int) unit_below(nblocks) : -1);
 		extent_sample_free(&samples[0]);
 		sample_unlike(&samples[0], &samples[1], nblocks, -1);
 		keys = unit_alloc(samples[0].nrows + 1000, sizeof(int32_t));
-		for (i = 0; i < 40; i++)
+		for (int i = 0; i < 40; i++)
 		{
 			int			pair[] = {(int) unit_below(SAMPLES), (int) unit_below(SAMPLES)};
 			uint64_t	generations[] = {1 + (uint64_t) pair[0], 1 + (uint64_t) pair[1]};
@@ -739,9 +713,8 @@ test_alignment(void **state)
 			SortError	err;
 			size_t		n = 0;
 			bool		aligned;
-			int			c;
 
-			for (c = 0; c < 2; c++)
+			for (int c = 0; c < 2; c++)
 				extents_keep(job, generations[c], &samples[pair[c]]);
 			if (unit_below(2) == 0)
 				extent_sample_all(&samples[pair[0]], &some);
@@ -749,7 +722,7 @@ test_alignment(void **state)
 				extent_sample_some(&samples[pair[0]], &some);
 			memcpy(rows.blocks, some.blocks, sizeof(rows.blocks));
 			/* A block that the second column has not cannot be named. */
-			for (c = (int) samples[pair[1]].nblocks; c < MOST_BLOCKS; c++)
+			for (int c = (int) samples[pair[1]].nblocks; c < MOST_BLOCKS; c++)
 				rows.blocks[c / 64] &= ~(UINT64_C(1) << c % 64);
 			assert_sort_ok(d->set_rows(job, &pair_layout, NULL, &err), err);
 			assert_sort_ok(d->add_rows(job, &rows, generations, 1, &err), err);
@@ -764,7 +737,7 @@ test_alignment(void **state)
 		}
 		assert_int_equal(extents_status_of(&u).last_error[0], 0);
 		free(keys);
-		for (i = 0; i < SAMPLES; i++)
+		for (int i = 0; i < SAMPLES; i++)
 			extent_sample_free(&samples[i]);
 		gpu_unit_disconnect(&u);
 	}
@@ -1005,13 +978,12 @@ check_crime(const GpuService *s, Crime crime)
 	Table		t;
 	SortJob    *job;
 	SortError	err;
-	int			i;
 
 	extents_connect(&u, s, EPOCH);
 	c = u.client;
 	table_make(&t, 2, 3, false, false);
 	job = open_rows(&u, &t);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		ExtentSample sample;
 
@@ -1043,11 +1015,10 @@ test_crimes(void **state)
 {
 	static const char *const args[] = {"--chunk", "4096", NULL};
 	GpuService	s;
-	int			crime;
 
 	(void) state;
 	gpu_service_start(&s, args);
-	for (crime = NO_CRIME; crime < CRIMES; crime++)
+	for (int crime = NO_CRIME; crime < CRIMES; crime++)
 		check_crime(&s, (Crime) crime);
 	gpu_service_stop(&s);
 }

@@ -19,12 +19,10 @@ static const char *const small_chunks[] = {"--chunk", "4096", NULL};
 static void
 keys_of(UnitShape shape, int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
 {
-	size_t		i;
-
 	unit_fill(shape, keys, n);
 	*lo = INT32_MAX;
 	*hi = INT32_MIN;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		*lo = keys[i] < *lo ? keys[i] : *lo;
 		*hi = keys[i] > *hi ? keys[i] : *hi;
@@ -39,23 +37,20 @@ check_matrix(const char *const *args, const size_t *sizes, size_t nsizes)
 {
 	GpuService	s;
 	GpuUnit		u;
-	size_t		i;
-	int			shape;
 	uint64_t	jobs = 0;
 
 	gpu_service_start(&s, args);
 	gpu_unit_connect_ok(&u, &s);
-	for (i = 0; i < nsizes; i++)
-		for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (size_t i = 0; i < nsizes; i++)
+		for (int shape = 0; shape < SHAPE_COUNT; shape++)
 		{
 			size_t		n = sizes[i];
 			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 			int32_t		lo;
 			int32_t		hi;
-			int			want;
 
 			keys_of((UnitShape) shape, keys, n, &lo, &hi);
-			for (want = SORT_WANT_KEYS; want <= SORT_WANT_PERMUTATION; want++)
+			for (int want = SORT_WANT_KEYS; want <= SORT_WANT_PERMUTATION; want++)
 			{
 				bool		down = unit_below(2);
 				uint64_t	promised = unit_below(3) == 0 ? 0 : unit_below(4) == 0 ? n / 2 : n;
@@ -177,13 +172,12 @@ test_given_up(void **state)
 	};
 	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
 	int32_t    *out = unit_alloc(N, sizeof(int32_t));
-	int			round;
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, N);
 	gpu_service_start(&s, args);
 	gpu_unit_connect_ok(&u, &s);
-	for (round = 0; round < 200; round++)
+	for (int round = 0; round < 200; round++)
 	{
 		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,
 		.n = unit_below(2) ? N : 0};
@@ -311,10 +305,9 @@ session_main(void *arg)
 		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = N};
 		SortJob    *job;
 		SortError	err;
-		int			i;
 		SortStatus	status;
 
-		for (i = 0; i < N; i++)
+		for (int i = 0; i < N; i++)
 		{
 			me->seed = me->seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			keys[i] = (int32_t) (me->seed >> 32);
@@ -361,19 +354,18 @@ test_many_sessions(void **state)
 	int			fds;
 	int			nthreads;
 	int			mine;
-	int			i;
 
 	(void) state;
 	mine = gpu_count_fds(0);
 	gpu_service_start(&s, args);
 	fds = gpu_count_fds(s.pid);
 	nthreads = gpu_count_threads(s.pid);
-	for (i = 0; i < SESSIONS; i++)
+	for (int i = 0; i < SESSIONS; i++)
 	{
 		sessions[i] = (Session) {.service = &s,.seed = unit_random(),.rounds = 5};
 		assert_int_equal(pthread_create(&threads[i], NULL, session_main, &sessions[i]), 0);
 	}
-	for (i = 0; i < SESSIONS; i++)
+	for (int i = 0; i < SESSIONS; i++)
 	{
 		pthread_join(threads[i], NULL);
 		if (sessions[i].wrong)
@@ -395,7 +387,6 @@ test_no_chunks(void **state)
 	GpuService	s;
 	GpuUnit		holders[2];
 	SortJob    *held[2];
-	int			i;
 	GpuUnit		u;
 	SortError	err;
 	int32_t		keys[3000];
@@ -408,7 +399,7 @@ test_no_chunks(void **state)
 	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
 	gpu_service_start(&s, args);
 	/* Keys are announced and do not come: each holds a chunk, once what comes next is answered. */
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		gpu_unit_connect_ok(&holders[i], &s);
 		assert_sort_ok(gpu_client_device.open(&holders[i].unit.context, &spec, &held[i], &err), err);
@@ -421,7 +412,7 @@ test_no_chunks(void **state)
 								   false, &err), SORT_DEVICE_UNAVAILABLE);
 	assert_int_equal(gpu_client_failure(u.client), GPU_NO_CHUNKS);
 	assert_true(gpu_client_is_usable(u.client));
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		gpu_client_device.close(held[i]);
 		gpu_unit_disconnect(&holders[i]);
@@ -461,14 +452,13 @@ check_pauses(int chunks, int streams)
 	GpuService	s;
 	GpuUnit		other;
 	SortError	err;
-	int			i;
 
 	snprintf(pinned, sizeof(pinned), "%d", chunks * CHUNK);
 	unit_fill(SHAPE_WIDE, keys, 2 * PART);
 	memcpy(expected, keys, 2 * PART * sizeof(int32_t));
 	unit_sort(expected, 2 * PART, false);
 	gpu_service_start(&s, args);
-	for (i = 0; i < streams; i++)
+	for (int i = 0; i < streams; i++)
 	{
 		gpu_unit_connect_ok(&u[i], &s);
 		assert_sort_ok(gpu_client_device.open(&u[i].unit.context, &spec, &jobs[i], &err), err);
@@ -478,7 +468,7 @@ check_pauses(int chunks, int streams)
 	assert_sort_ok(gpu_unit_sort(&other, keys, 1000, INT32_MIN, INT32_MAX, 1000, 0,
 								 SORT_WANT_KEYS, false, &err), err);
 	gpu_unit_disconnect(&other);
-	for (i = 0; i < streams; i++)
+	for (int i = 0; i < streams; i++)
 	{
 		assert_sort_ok(gpu_client_device.add(jobs[i], keys + PART, PART, &err), err);
 		assert_sort_ok(gpu_client_device.finish(jobs[i], &err), err);
@@ -630,11 +620,10 @@ test_faults(void **state)
 		N = 20000
 	};
 	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
-	size_t		i;
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, N);
-	for (i = 0; i < lengthof(fault_cases); i++)
+	for (size_t i = 0; i < lengthof(fault_cases); i++)
 	{
 		print_message("fault %s\n", fault_cases[i].fault);
 		check_fault(&fault_cases[i], keys, N);
@@ -703,18 +692,17 @@ test_stop_at_work(void **state)
 	GpuService	s;
 	Session		sessions[8];
 	pthread_t	threads[8];
-	int			i;
 
 	(void) state;
 	gpu_service_start(&s, args);
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 	{
 		sessions[i] = (Session) {.service = &s,.seed = unit_random(),.rounds = 1000};
 		assert_int_equal(pthread_create(&threads[i], NULL, session_main, &sessions[i]), 0);
 	}
 	gpu_pause_ms(300);
 	gpu_service_stop(&s);
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 	{
 		pthread_join(threads[i], NULL);
 		assert_true(sessions[i].wrong);

@@ -213,13 +213,11 @@ gpu_pause_ms(int ms)
 void
 gpu_assert_idle(const GpuService *s, int fds, int threads)
 {
-	int			tries;
-
 	/*
 	 * Fewer are as well: the thread that measured costs at the start may not
 	 * have been quite gone when they were counted.
 	 */
-	for (tries = 0; tries < 3000; tries++)
+	for (int tries = 0; tries < 3000; tries++)
 	{
 		if (gpu_count_fds(s->pid) <= fds && gpu_count_threads(s->pid) <= threads)
 			return;
@@ -319,14 +317,11 @@ static void
 check_runs(const Runs *runs, const int32_t *sorted, size_t n)
 {
 	size_t		at = 0;
-	size_t		i;
 
-	for (i = 0; i < runs->len; i++)
+	for (size_t i = 0; i < runs->len; i++)
 	{
-		uint64_t	k;
-
 		assert_true(runs->counts[i] > 0 && runs->counts[i] <= n - at);
-		for (k = 0; k < runs->counts[i]; k++)
+		for (uint64_t k = 0; k < runs->counts[i]; k++)
 			if (sorted[at + k] != runs->keys[i])
 				fail_msg("run %zu has key %d, not %d", i, runs->keys[i], sorted[at + k]);
 		at += runs->counts[i];

@@ -16,9 +16,7 @@ static const uint64_t ranges[] = {1, 2, 3, 4, 5, 17, 256, 2047, 2048, 2049, 5000
 static void
 fill_around(int32_t *keys, size_t n, int32_t lo, uint64_t range, uint64_t outside_every)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = unit_below(outside_every) == 0 ? unit_key(INT32_MIN, INT32_MAX)
 			: (int32_t) (lo + (int64_t) unit_below(range));
 }
@@ -72,10 +70,8 @@ add_run(Histogram *h, int32_t key, uint64_t count, const SortAllocator *a)
 static void
 test_add(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 400; trial++)
+	for (int trial = 0; trial < 400; trial++)
 	{
 		Unit		u;
 		SortError	err;
@@ -102,11 +98,10 @@ test_add(void **state)
 			int32_t    *expected_outside = unit_alloc(n, sizeof(int32_t));
 			size_t		nexpected = 0;
 			size_t		noutside;
-			size_t		i;
 			bool		in_place = unit_below(2);
 
 			fill_around(keys, n, lo, range, 1 + unit_below(100));
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 			{
 				int64_t		v = (int64_t) keys[i] - lo;
 
@@ -175,10 +170,8 @@ test_counts_beyond_32_bits(void **state)
 static void
 test_widen(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 600; trial++)
+	for (int trial = 0; trial < 600; trial++)
 	{
 		Unit		u;
 		SortError	err;
@@ -193,20 +186,18 @@ test_widen(void **state)
 		int32_t		keys[200];
 		int32_t		outside[200];
 		size_t		noutside;
-		size_t		i;
-		int			round;
 
 		assert_non_null(expected);
 		unit_init(&u);
 		assert_sort_ok(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), &u.context, &err), err);
 		if (unit_below(2))
 			h.fold_at = 1 + unit_below(250);
-		for (round = 0; round < 2; round++)
+		for (int round = 0; round < 2; round++)
 		{
 			uint64_t	now = round == 0 ? range : wide;
 			int32_t		from = round == 0 ? lo : (int32_t) (lo - (int64_t) below);
 
-			for (i = 0; i < lengthof(keys); i++)
+			for (size_t i = 0; i < lengthof(keys); i++)
 			{
 				keys[i] = (int32_t) (from + (int64_t) unit_below(now));
 				expected[(int64_t) keys[i] - lo + (int64_t) below]++;
@@ -273,10 +264,8 @@ check_expand(const Histogram *h, const int32_t *ordered, size_t n, bool descendi
 static void
 test_expand(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 500; trial++)
+	for (int trial = 0; trial < 500; trial++)
 	{
 		Unit		u;
 		SortError	err;
@@ -289,7 +278,6 @@ test_expand(void **state)
 		int32_t    *outside = unit_alloc(n, sizeof(int32_t));
 		uint64_t	used_range = unit_below(2) ? range : 1 + unit_below(range);
 		size_t		noutside;
-		int			descending;
 
 		unit_init(&u);
 		assert_sort_ok(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), &u.context, &err), err);
@@ -299,16 +287,14 @@ test_expand(void **state)
 		assert_true(histogram_add(&h, keys, n, outside, &noutside, a));
 		assert_int_equal(noutside, 0);
 		histogram_sum_tables(&h);
-		for (descending = 0; descending < 2; descending++)
+		for (int descending = 0; descending < 2; descending++)
 		{
-			size_t		first;
-
 			unit_sort(keys, n, descending);
 			check_expand(&h, keys, n, descending, 0);
 			check_expand(&h, keys, n, descending, 1);
 			check_expand(&h, keys, n, descending, n + 1);
 			/* Two pieces, the border at every position. */
-			for (first = 1; first < n && n <= 100; first++)
+			for (size_t first = 1; first < n && n <= 100; first++)
 			{
 				int32_t    *out = unit_alloc(n, sizeof(int32_t));
 				uint64_t	at = descending ? h.range : 0;

@@ -27,23 +27,19 @@ static const uint64_t ranges[] = {1, 2, 3, 4, 5, 7, 8, 255, 256, 1000, 2048, 204
 static void
 test_min_max(void **state)
 {
-	size_t		n;
-	int			trial;
-
 	(void) state;
-	for (n = 1; n <= MAX_SIZE; n++)
-		for (trial = 0; trial < 20; trial++)
+	for (size_t n = 1; n <= MAX_SIZE; n++)
+		for (int trial = 0; trial < 20; trial++)
 		{
 			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 			int32_t		expected_lo;
 			int32_t		expected_hi;
 			int32_t		lo;
 			int32_t		hi;
-			size_t		i;
 
 			unit_fill(trial % SHAPE_COUNT, keys, n);
 			expected_lo = expected_hi = keys[0];
-			for (i = 1; i < n; i++)
+			for (size_t i = 1; i < n; i++)
 			{
 				expected_lo = keys[i] < expected_lo ? keys[i] : expected_lo;
 				expected_hi = keys[i] > expected_hi ? keys[i] : expected_hi;
@@ -59,18 +55,15 @@ test_min_max(void **state)
 static void
 test_min_max_positions(void **state)
 {
-	size_t		n;
-	size_t		i;
-
 	(void) state;
-	for (n = 1; n <= MAX_SIZE; n++)
+	for (size_t n = 1; n <= MAX_SIZE; n++)
 	{
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 		int32_t		lo;
 		int32_t		hi;
 
 		memset(keys, 0, n * sizeof(int32_t));
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			keys[i] = INT32_MIN;
 			kernel_min_max(keys, n, &lo, &hi);
@@ -109,13 +102,11 @@ check_count(size_t n, size_t shift, int32_t lo, uint64_t range, int tables,
 		.lo = lo,
 		.range = range
 	};
-	size_t		i;
-	int			t;
 
 	assert_non_null(expected);
-	for (i = 0; i < stride * (size_t) tables; i++)
+	for (size_t i = 0; i < stride * (size_t) tables; i++)
 		bins[i] = 5;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int64_t		key = lo + (int64_t) unit_below(range);
 
@@ -140,11 +131,11 @@ check_count(size_t n, size_t shift, int32_t lo, uint64_t range, int tables,
 	unit_assert_keys(outside, expected_outside, nexpected, "outside");
 	if (!in_place)
 		unit_assert_keys(keys, copy, n, "keys are only read");
-	for (i = 0; i < range; i++)
+	for (size_t i = 0; i < range; i++)
 	{
 		uint64_t	sum = 0;
 
-		for (t = 0; t < tables; t++)
+		for (int t = 0; t < tables; t++)
 			sum += bins[(size_t) t * stride + i] - 5;
 		if (sum != expected[i])
 			fail_msg("n %zu, range %llu, tables %d: bin %zu is %llu, not %llu", n,
@@ -152,8 +143,8 @@ check_count(size_t n, size_t shift, int32_t lo, uint64_t range, int tables,
 					 (unsigned long long) expected[i]);
 	}
 	/* What lies between the tables is nobody's. */
-	for (t = 0; t < tables; t++)
-		for (i = (size_t) range; i < stride; i++)
+	for (int t = 0; t < tables; t++)
+		for (size_t i = (size_t) range; i < stride; i++)
 			assert_int_equal(bins[(size_t) t * stride + i], 5);
 	free(block);
 	free(copy);
@@ -168,12 +159,10 @@ static void
 test_count(void **state)
 {
 	static const int32_t los[] = {INT32_MIN, -100, 0, 12345};
-	size_t		r;
-	size_t		n;
 
 	(void) state;
-	for (r = 0; r < lengthof(ranges); r++)
-		for (n = 0; n <= MAX_SIZE; n += r + 1 == lengthof(ranges) ? 23 : 1)
+	for (size_t r = 0; r < lengthof(ranges); r++)
+		for (size_t n = 0; n <= MAX_SIZE; n += r + 1 == lengthof(ranges) ? 23 : 1)
 		{
 			int			tables = unit_below(2) ? 4 : 1;
 			int32_t		lo = los[unit_below(lengthof(los))];
@@ -188,7 +177,7 @@ test_count(void **state)
 			check_count(n, shift, lo, ranges[r], tables, 2, true);
 			check_count(n, shift, lo, ranges[r], tables, 1, true);
 		}
-	for (r = 0; r < lengthof(ranges); r++)
+	for (size_t r = 0; r < lengthof(ranges); r++)
 	{
 		check_count(100000 + (size_t) unit_below(64), 1, -7, ranges[r], 4, 0, false);
 		check_count(100000 + (size_t) unit_below(64), 1, -7, ranges[r], 1, 1000, true);
@@ -198,13 +187,11 @@ test_count(void **state)
 static void
 test_fill(void **state)
 {
-	size_t		n;
-	size_t		shift;
 	size_t		i;
 
 	(void) state;
-	for (n = 0; n <= MAX_SIZE; n++)
-		for (shift = 0; shift < ALIGNMENTS; shift++)
+	for (size_t n = 0; n <= MAX_SIZE; n++)
+		for (size_t shift = 0; shift < ALIGNMENTS; shift++)
 		{
 			int32_t    *out = unit_alloc(shift + n + 1, sizeof(int32_t));
 
@@ -238,11 +225,10 @@ check_expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, size_t 
 	while (down ? v > v0 : v < v1)
 	{
 		uint32_t	count = bins[down ? v - 1 : v];
-		uint32_t	i;
 
 		if (count > max - at)
 			break;
-		for (i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++)
 			expected[at++] = (int32_t) (lo + (int64_t) (down ? v - 1 : v));
 		v = down ? v - 1 : v + 1;
 	}
@@ -258,10 +244,9 @@ static void
 test_expand(void **state)
 {
 	static const uint32_t most[] = {1, 2, 3, 15, 16, 17, 18, 40, 300};
-	int			trial;
 
 	(void) state;
-	for (trial = 0; trial < 6000; trial++)
+	for (int trial = 0; trial < 6000; trial++)
 	{
 		size_t		n = (size_t) unit_below(MAX_SIZE) + 1;
 		uint32_t   *bins = unit_alloc(n, sizeof(uint32_t));
@@ -271,10 +256,8 @@ test_expand(void **state)
 		uint64_t	v1 = v0 + unit_below(n + 1 - v0);
 		int32_t		lo = unit_below(3) ? unit_key(INT32_MIN, INT32_MAX - MAX_SIZE) : INT32_MIN;
 		size_t		sum = 0;
-		size_t		i;
-		int			down;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			bins[i] = unit_below(20) < empty ? 0 : (uint32_t) unit_below(biggest + 1);
 		/* Long stretches of nothing are skipped in whole vectors. */
 		if (unit_below(3) == 0)
@@ -284,9 +267,9 @@ test_expand(void **state)
 			v0 = 0;
 			v1 = n;
 		}
-		for (i = v0; i < v1; i++)
+		for (size_t i = v0; i < v1; i++)
 			sum += bins[i];
-		for (down = 0; down < 2; down++)
+		for (int down = 0; down < 2; down++)
 		{
 			check_expand(bins, v0, v1, lo, sum, down);
 			check_expand(bins, v0, v1, lo, sum + 1 + unit_below(40), down);
@@ -304,15 +287,12 @@ test_expand(void **state)
 static void
 test_bins(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 3000; trial++)
+	for (int trial = 0; trial < 3000; trial++)
 	{
 		size_t		n = (size_t) unit_below(MAX_SIZE + 1);
 		uint32_t   *bins = unit_alloc(n, sizeof(uint32_t));
 		uint64_t	expected = 0;
-		uint64_t	v0;
 		uint64_t	v1 = unit_below(n + 1);
 		uint64_t	often = unit_below(100) + 1;
 		size_t		i;
@@ -324,7 +304,7 @@ test_bins(void **state)
 			expected += bins[i] != 0;
 		}
 		assert_int_equal(kernel_count_nonzero(bins, n), expected);
-		for (v0 = 0; v0 <= v1; v0++)
+		for (uint64_t v0 = 0; v0 <= v1; v0++)
 		{
 			for (i = v0; i < v1 && bins[i] == 0; i++)
 				;
@@ -337,22 +317,19 @@ test_bins(void **state)
 static void
 test_take_bins(void **state)
 {
-	size_t		n;
-	size_t		i;
-
 	(void) state;
-	for (n = 0; n <= MAX_SIZE; n++)
+	for (size_t n = 0; n <= MAX_SIZE; n++)
 	{
 		uint32_t   *into = unit_alloc(n, sizeof(uint32_t));
 		uint32_t   *from = unit_alloc(n, sizeof(uint32_t));
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			into[i] = (uint32_t) (i * 1000);
 			from[i] = (uint32_t) (i * i + 1);
 		}
 		kernel_take_bins(into, from, n);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			assert_int_equal(into[i], i * 1000 + i * i + 1);
 			assert_int_equal(from[i], 0);
@@ -365,18 +342,15 @@ test_take_bins(void **state)
 static void
 test_count_changes(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 5000; trial++)
+	for (int trial = 0; trial < 5000; trial++)
 	{
 		size_t		n = (size_t) unit_below(MAX_SIZE + 1);
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 		uint64_t	expected = 0;
 		int32_t		most = (int32_t) unit_below(20);
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			keys[i] = unit_key(-most, most);
 			expected += i > 0 && keys[i] != keys[i - 1];
@@ -429,14 +403,13 @@ check_marks(int width, size_t n, uint64_t lo, uint64_t hi)
 	int32_t    *out = unit_alloc(n, sizeof(int32_t));
 	int32_t		base = (int32_t) unit_random();
 	size_t		count = 0;
-	size_t		i;
 
-	for (i = 0; i < n * (size_t) width; i++)
+	for (size_t i = 0; i < n * (size_t) width; i++)
 		values[i] = (uint8_t) unit_random();
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		before[i] = marks[i] = unit_below(4) == 0;
 	kernel_mark_range(values, width, n, lo, hi, marks);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	value = packed_value(values, width, i);
 
@@ -446,7 +419,7 @@ check_marks(int width, size_t n, uint64_t lo, uint64_t hi)
 	assert_int_equal(kernel_count_marks(marks, n), count);
 	if (width < 8)
 		assert_int_equal(kernel_select(values, width, n, base, marks, out), count);
-	for (i = count = 0; i < n && width < 8; i++)
+	for (size_t i = count = 0; i < n && width < 8; i++)
 		if (marks[i])
 			assert_int_equal(out[count++], (int32_t) ((uint32_t) base + (uint32_t) packed_value(values, width, i)));
 	free(values);
@@ -459,10 +432,8 @@ check_marks(int width, size_t n, uint64_t lo, uint64_t hi)
 static void
 test_find_bytes(void **state)
 {
-	int			t;
-
 	(void) state;
-	for (t = 0; t < 4000; t++)
+	for (int t = 0; t < 4000; t++)
 	{
 		size_t		length = 1 + unit_below(t % 2 ? 4 : 40);
 		size_t		n = length + unit_below(t % 3 ? 40 : 300);
@@ -470,11 +441,10 @@ test_find_bytes(void **state)
 		char	   *bytes = unit_alloc(n, 1);
 		char	   *wanted = unit_alloc(length, 1);
 		size_t		first = 0;
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			bytes[i] = (char) (250 + unit_below((uint64_t) different));
-		for (i = 0; i < length; i++)
+		for (size_t i = 0; i < length; i++)
 			wanted[i] = (char) (250 + unit_below((uint64_t) different));
 		if (unit_below(2))
 			memcpy(bytes + unit_below(n - length + 1), wanted, length);
@@ -490,12 +460,10 @@ static void
 test_marks(void **state)
 {
 	static const int widths[] = {1, 2, 4, 8};
-	size_t		n;
-	size_t		w;
 
 	(void) state;
-	for (w = 0; w < lengthof(widths); w++)
-		for (n = 0; n <= MAX_SIZE; n++)
+	for (size_t w = 0; w < lengthof(widths); w++)
+		for (size_t n = 0; n <= MAX_SIZE; n++)
 		{
 			uint64_t	most = UINT64_MAX >> (64 - 8 * widths[w]);
 			uint64_t	lo = unit_random() & most >> 1;
@@ -511,19 +479,16 @@ test_vqsort(void **state)
 {
 	/* Where vqsort_keys changes from a sorting network, and from one code to another. */
 	static const size_t around[] = {128, 256, 512};
-	int			trial;
-	size_t		a;
-	size_t		n;
 
 	(void) state;
-	for (trial = 0; trial < 2000; trial++)
+	for (int trial = 0; trial < 2000; trial++)
 		check_vqsort((UnitShape) unit_below(SHAPE_COUNT),
 					 (size_t) unit_below(trial % 20 ? 500 : 20000), trial & 1);
-	for (a = 0; a < lengthof(around); a++)
-		for (n = around[a] - 2; n <= around[a] + 2; n++)
-			for (trial = 0; trial < 2 * SHAPE_COUNT; trial++)
+	for (size_t a = 0; a < lengthof(around); a++)
+		for (size_t n = around[a] - 2; n <= around[a] + 2; n++)
+			for (int trial = 0; trial < 2 * SHAPE_COUNT; trial++)
 				check_vqsort((UnitShape) (trial / 2), n, trial & 1);
-	for (trial = 0; trial < 2 * SHAPE_COUNT; trial++)
+	for (int trial = 0; trial < 2 * SHAPE_COUNT; trial++)
 		check_vqsort((UnitShape) (trial / 2), 100000 + (size_t) unit_below(100000), trial & 1);
 }
 
@@ -531,18 +496,15 @@ test_vqsort(void **state)
 static void
 test_order(void **state)
 {
-	size_t		n;
-	size_t		i;
-
 	(void) state;
-	for (n = 1; n <= MAX_SIZE; n++)
+	for (size_t n = 1; n <= MAX_SIZE; n++)
 	{
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = INT32_MIN + (int32_t) (i / 3) * 1000;
 		assert_int_equal(kernel_ordered_prefix(keys, n), n);
-		for (i = 1; i < n; i++)
+		for (size_t i = 1; i < n; i++)
 		{
 			int32_t		before = keys[i - 1];
 
@@ -550,7 +512,7 @@ test_order(void **state)
 			assert_int_equal(kernel_ordered_prefix(keys, n), i);
 			keys[i - 1] = before;
 		}
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = -1;
 		assert_int_equal(kernel_ordered_prefix(keys, n), n);
 		free(keys);
@@ -599,11 +561,10 @@ check_partition(size_t n, bool pairs, bool descending, bool interrupt)
 	uint64_t	wide_pivot = base + (uint32_t) pivot;
 	size_t		expected = 0;
 	size_t		nleft = n + 1;
-	size_t		i;
 	int			asked = 0;
 	bool		done;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int32_t		key = unit_key(-most, most);
 
@@ -629,11 +590,11 @@ check_partition(size_t n, bool pairs, bool descending, bool interrupt)
 	if (done)
 	{
 		assert_int_equal(nleft, expected);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			assert_true(((pairs ? wide[i] > wide_pivot : keys[i] > pivot) == (descending && !pairs)) ==
 						(i < nleft));
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		after[i] = pairs ? wide[i] : (uint64_t) (int64_t) keys[i];
 	qsort(before, n, sizeof(uint64_t), compare_pairs);
 	qsort(after, n, sizeof(uint64_t), compare_pairs);
@@ -646,14 +607,10 @@ check_partition(size_t n, bool pairs, bool descending, bool interrupt)
 static void
 test_partition(void **state)
 {
-	size_t		n;
-
 	(void) state;
-	for (n = 0; n < 700; n++)
+	for (size_t n = 0; n < 700; n++)
 	{
-		int			i;
-
-		for (i = 0; i < 8; i++)
+		for (int i = 0; i < 8; i++)
 			check_partition(n, i & 1, i & 2, i & 4);
 	}
 	check_partition(100003, false, false, true);
@@ -691,10 +648,9 @@ main(void)
 {
 	char		before[64] = "";
 	int			failed = 0;
-	int			bit;
 
 	unit_seed("kernels_test");
-	for (bit = 0; bit < 62; bit++)
+	for (int bit = 0; bit < 62; bit++)
 	{
 		char		name[64] = "";
 		int			fds[2];

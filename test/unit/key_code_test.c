@@ -35,13 +35,10 @@ random_image(uint64_t start, int bits)
 static void
 make_sample(Sample *sample, int ncolumns, int most_bits)
 {
-	int			c;
-	int			i;
-
 	memset(sample, 0, sizeof(*sample));
 	sample->code.ncolumns = ncolumns;
 	sample->code.columns = sample->columns;
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		KeyCodeColumn *column = &sample->columns[c];
 		int			bits = (int) unit_below((uint64_t) most_bits + 1);
@@ -51,7 +48,7 @@ make_sample(Sample *sample, int ncolumns, int most_bits)
 		column->range = EMPTY_KEY_RANGE;
 		column->descending = unit_below(2);
 		column->nulls_first = unit_below(2);
-		for (i = 0; i < ROWS; i++)
+		for (int i = 0; i < ROWS; i++)
 		{
 			Row		   *row = &sample->rows[i];
 			KeyRange	one;
@@ -68,9 +65,7 @@ make_sample(Sample *sample, int ncolumns, int most_bits)
 static int
 compare_rows(const Sample *sample, const Row *a, const Row *b, int ncolumns)
 {
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		const KeyCodeColumn *column = &sample->columns[c];
 
@@ -86,9 +81,8 @@ static uint64_t
 code_of(const Sample *sample, const Row *row, int ncolumns)
 {
 	uint64_t	code = 0;
-	int			c;
 
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		const KeyCodeColumn *column = &sample->columns[c];
 
@@ -101,10 +95,7 @@ code_of(const Sample *sample, const Row *row, int ncolumns)
 static void
 check_codes(const Sample *sample)
 {
-	int			i;
-	int			c;
-
-	for (i = 0; i < ROWS; i++)
+	for (int i = 0; i < ROWS; i++)
 	{
 		const Row  *row = &sample->rows[i];
 		const Row  *other = &sample->rows[unit_below(ROWS)];
@@ -114,7 +105,7 @@ check_codes(const Sample *sample)
 		uint64_t	other_code = code_of(sample, other, sample->code.ncolumns);
 
 		assert_int_equal((code > other_code) - (code < other_code), order);
-		for (c = 0; c < sample->code.ncolumns; c++)
+		for (int c = 0; c < sample->code.ncolumns; c++)
 		{
 			uint64_t	image;
 
@@ -129,28 +120,25 @@ static void
 test_number(void **state)
 {
 	static Sample sample;
-	int			trial;
 
 	(void) state;
-	for (trial = 0; trial < 500; trial++)
+	for (int trial = 0; trial < 500; trial++)
 	{
 		uint64_t	product = 1;
 		uint64_t	last;
-		int			c;
-		int			i;
 
 		make_sample(&sample, 1 + (int) unit_below(MOST_COLUMNS), 10);
-		for (c = 0; c < sample.code.ncolumns; c++)
+		for (int c = 0; c < sample.code.ncolumns; c++)
 			product *= key_range_images(&sample.columns[c].range) + sample.columns[c].range.nulls;
 		assert_false(key_code_number(&sample.code, product - 1));
 		assert_true(key_code_number(&sample.code, product));
 		assert_true(sample.code.ncodes == product);
 		check_codes(&sample);
-		for (i = 0; i < ROWS; i++)
+		for (int i = 0; i < ROWS; i++)
 			assert_true(code_of(&sample, &sample.rows[i], sample.code.ncolumns) < product);
 
 		/* What is inside the ranges. */
-		for (c = 0; c < sample.code.ncolumns; c++)
+		for (int c = 0; c < sample.code.ncolumns; c++)
 		{
 			const KeyRange *range = &sample.columns[c].range;
 
@@ -175,11 +163,10 @@ test_number_limits(void **state)
 {
 	KeyCodeColumn columns[3];
 	KeyCode		code = {.ncolumns = 3, .columns = columns};
-	int			c;
 
 	(void) state;
 	memset(columns, 0, sizeof(columns));
-	for (c = 0; c < 3; c++)
+	for (int c = 0; c < 3; c++)
 		columns[c].range = (KeyRange) {0, UINT32_MAX, false};
 	assert_false(key_code_number(&code, UINT64_MAX));
 	columns[2].range.hi = 0;
@@ -196,11 +183,10 @@ static void
 test_pack(void **state)
 {
 	static Sample sample;
-	int			trial;
 	int			packed = 0;
 
 	(void) state;
-	for (trial = 0; trial < 1000; trial++)
+	for (int trial = 0; trial < 1000; trial++)
 	{
 		make_sample(&sample, 1 + (int) unit_below(MOST_COLUMNS), trial % 2 ? 64 : 14);
 		key_code_pack(&sample.code);
@@ -217,22 +203,20 @@ static void
 test_fit(void **state)
 {
 	static Sample sample;
-	int			trial;
 	int			parts = 0;
 
 	(void) state;
-	for (trial = 0; trial < 1000; trial++)
+	for (int trial = 0; trial < 1000; trial++)
 	{
 		int			nwhole;
 		int			n;
-		int			i;
 
 		make_sample(&sample, 1 + (int) unit_below(MOST_COLUMNS), trial % 2 ? 64 : 20);
 		n = key_code_fit(&sample.code, &nwhole);
 		assert_true(n >= 1 && n <= sample.code.ncolumns);
 		assert_true(nwhole == n || nwhole == n - 1);
 		parts += nwhole < n;
-		for (i = 0; i < ROWS; i++)
+		for (int i = 0; i < ROWS; i++)
 		{
 			const Row  *row = &sample.rows[i];
 			const Row  *other = &sample.rows[unit_below(ROWS)];
@@ -254,17 +238,15 @@ static void
 test_ranges(void **state)
 {
 	const KeyRange narrow = {100, 100 + 0xFFFF, false};
-	int			trial;
 
 	(void) state;
-	for (trial = 0; trial < 10000; trial++)
+	for (int trial = 0; trial < 10000; trial++)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 		unsigned	others = (unsigned) unit_below(3);
 		int			bits = -1;
-		int			i;
 
-		for (i = 0; i < 6; i++)
+		for (int i = 0; i < 6; i++)
 		{
 			uint64_t	lo = narrow.lo + unit_below(0x10000);
 			uint64_t	hi = lo + unit_below(narrow.hi - lo + 1) / (1 + unit_below(1000));

@@ -101,18 +101,17 @@ check_set(const int64_t *keys, size_t n, int kind)
 	int64_t    *values = unit_alloc(VALUES, sizeof(int64_t));
 	uint8_t    *marks = unit_alloc(VALUES, 1);
 	size_t		different = 0;
-	size_t		i;
 
 	if (n > 0)
 		memcpy(sorted, keys, n * sizeof(int64_t));
 	qsort(sorted, n, sizeof(int64_t), compare);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		different += i == 0 || sorted[i] != sorted[i - 1];
 		assert_true(key_set_has(set, keys[i]));
 	}
 	assert_int_equal(set->nkeys, different);
-	for (i = 0; i < VALUES; i++)
+	for (size_t i = 0; i < VALUES; i++)
 	{
 		/* Keys, neighbours of keys, what the table has in its free places, others. */
 		values[i] = n > 0 && i % 2 == 0 ? keys[unit_below(n)] : random_key(kind);
@@ -121,7 +120,7 @@ check_set(const int64_t *keys, size_t n, int kind)
 			values[i] = (int64_t) set->free;
 	}
 	key_set_mark(set, values, VALUES, marks);
-	for (i = 0; i < VALUES; i++)
+	for (size_t i = 0; i < VALUES; i++)
 	{
 		int64_t		other = values[unit_below(VALUES)];
 		int64_t		hi = unit_below(2) == 0 || values[i] > INT64_MAX - 100 ? INT64_MAX :
@@ -151,17 +150,15 @@ test_random(void **state)
 {
 	int64_t    *keys = unit_alloc(MOST_KEYS, sizeof(int64_t));
 	int			tables = 0;
-	int			trial;
 
 	(void) state;
-	for (trial = 0; trial < 210; trial++)
+	for (int trial = 0; trial < 210; trial++)
 	{
 		int			kind = trial % 7;
 		size_t		n = trial % 4 == 0 ? unit_below(10) : unit_below(MOST_KEYS);
 		KeySet		header;
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = random_key(kind);
 		key_set_plan(keys, n, &header);
 		tables += header.is_table;
@@ -177,13 +174,12 @@ test_tables(void **state)
 {
 	int64_t    *keys = unit_alloc(MOST_KEYS, sizeof(int64_t));
 	KeySet	   *set;
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < 100; i++)
+	for (size_t i = 0; i < 100; i++)
 		keys[i] = (int64_t) ((100 - i) * UINT64_C(0x9e3779b97f4a7c15));
 	check_set(keys, 100, 2);
-	for (i = 0; i < MOST_KEYS; i++)
+	for (size_t i = 0; i < MOST_KEYS; i++)
 		keys[i] = (int64_t) i << 40;
 	check_set(keys, MOST_KEYS, 3);
 	set = make_set(keys, MOST_KEYS);
@@ -200,14 +196,13 @@ test_small(void **state)
 	int64_t		keys[1000];
 	LongRange	range;
 	KeySet	   *set;
-	size_t		i;
 
 	(void) state;
 	check_set(NULL, 0, 4);
 	check_set(ends, 1, 4);
 	check_set(ends + 1, 1, 4);
 	check_set(ends, 2, 4);
-	for (i = 0; i < lengthof(keys); i++)
+	for (size_t i = 0; i < lengthof(keys); i++)
 		keys[i] = (int64_t) (i * 7 % lengthof(keys)) - 300;
 	set = make_set(keys, lengthof(keys));
 	assert_int_equal(key_set_ranges(set, &range, 1), 1);

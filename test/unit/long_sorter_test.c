@@ -44,13 +44,12 @@ long_bag_add(LongBag *bag, uint64_t key, uint64_t count)
 static void
 long_bag_normalize(LongBag *bag)
 {
-	size_t		from;
 	size_t		to = 0;
 
 	if (bag->len == 0)
 		return;
 	unit_sort_pairs(bag->items, bag->len);
-	for (from = 1; from < bag->len; from++)
+	for (size_t from = 1; from < bag->len; from++)
 	{
 		if (bag->items[from].key == bag->items[to].key)
 			bag->items[to].value += bag->items[from].value;
@@ -88,9 +87,8 @@ long_fill(LongShape shape, int bits, uint64_t seed, uint64_t *keys, size_t n)
 	uint64_t	state = seed;
 	uint64_t	step = 1 + unit_below(5);
 	uint64_t	base = unit_random() & top & ~(top >> 1);
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	r = unit_random();
 		uint64_t	value = r & top;
@@ -155,12 +153,10 @@ check_long(Unit *u, LongSorter *s, LongBag *bag)
 	assert_sort_ok(long_sorter_open_cursor(s, &cursor, &err), err);
 	do
 	{
-		size_t		i;
-
 		max = unit_below(3) ? batch : 1 + (size_t) unit_below(batch);
 		assert_sort_ok(long_sorter_cursor_runs(&cursor, keys, counts, max, &got, &err), err);
 		assert_true(got <= max && got <= bag->len - at);
-		for (i = 0; i < got; i++, at++)
+		for (size_t i = 0; i < got; i++, at++)
 			if (keys[i] != bag->items[at].key || counts[i] != bag->items[at].value)
 				fail_msg("run %zu of %zu is (%llu, %llu), not (%llu, %llu)", at, bag->len,
 						 (unsigned long long) keys[i], (unsigned long long) counts[i],
@@ -185,12 +181,11 @@ add_any(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 {
 	uint32_t   *few;
 	SortStatus	status;
-	size_t		i;
 
 	if (s->bits > 32)
 		return long_sorter_add(s, keys, n, err);
 	few = unit_alloc(n, sizeof(uint32_t));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		few[i] = (uint32_t) keys[i];
 	status = long_sorter_add_narrow(s, few, n, err);
 	free(few);
@@ -203,16 +198,15 @@ add_keys(LongSorter *s, LongBag *bag, LongShape shape, int bits, size_t n, size_
 {
 	uint64_t   *keys = unit_alloc(n, sizeof(uint64_t));
 	SortError	err;
-	size_t		i;
 
 	long_fill(shape, bits, unit_random(), keys, n);
-	for (i = 0; i < n; i += batch)
+	for (size_t i = 0; i < n; i += batch)
 	{
 		size_t		part = n - i < batch ? n - i : batch;
 
 		assert_sort_ok(add_any(s, keys + i, part, &err), err);
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		long_bag_add(bag, keys[i], 1);
 	free(keys);
 }
@@ -225,13 +219,12 @@ add_runs(LongSorter *s, LongBag *bag, LongShape shape, int bits, size_t n, uint6
 	uint64_t   *counts = unit_alloc(n, sizeof(uint64_t));
 	LongBag		runs = {0};
 	SortError	err;
-	size_t		i;
 
 	long_fill(shape, bits, unit_random(), keys, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		long_bag_add(&runs, keys[i], 1);
 	long_bag_normalize(&runs);
-	for (i = 0; i < runs.len; i++)
+	for (size_t i = 0; i < runs.len; i++)
 	{
 		keys[i] = runs.items[i].key;
 		counts[i] = 1 + unit_below(most);
@@ -247,14 +240,11 @@ static void
 test_shapes(void **state)
 {
 	static const size_t sizes[] = {0, 1, 2, 16, 17, 1023, 1025, 8192, 65535, 65536, 65537, 300000};
-	size_t		w;
-	size_t		i;
-	int			shape;
 
 	(void) state;
-	for (w = 0; w < lengthof(widths); w++)
-		for (i = 0; i < lengthof(sizes); i++)
-			for (shape = 0; shape < LONG_SHAPES; shape++)
+	for (size_t w = 0; w < lengthof(widths); w++)
+		for (size_t i = 0; i < lengthof(sizes); i++)
+			for (int shape = 0; shape < LONG_SHAPES; shape++)
 			{
 				Unit		u;
 				LongSorter	s;
@@ -284,10 +274,8 @@ test_shapes(void **state)
 static void
 test_streams(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 150; trial++)
+	for (int trial = 0; trial < 150; trial++)
 	{
 		int			bits = widths[unit_below(lengthof(widths))];
 		size_t		limit = unit_below(2) ? SIZE_MAX : (size_t) 1 << (20 + unit_below(6));
@@ -322,10 +310,8 @@ test_streams(void **state)
 static void
 test_large_counts(void **state)
 {
-	size_t		w;
-
 	(void) state;
-	for (w = 0; w < lengthof(widths); w++)
+	for (size_t w = 0; w < lengthof(widths); w++)
 	{
 		uint64_t	top = highest(widths[w]);
 		const uint64_t keys[] = {0, top};
@@ -336,7 +322,6 @@ test_large_counts(void **state)
 		LongSorter	s;
 		LongBag		bag = {0};
 		SortError	err;
-		size_t		i;
 
 		unit_init(&u);
 		long_sorter_init(&s, &u.context, widths[w], SIZE_MAX);
@@ -345,7 +330,7 @@ test_large_counts(void **state)
 		check_long(&u, &s, (long_bag_add(&bag, 0, counts[0] + 1),
 							len > 1 ? long_bag_add(&bag, top, counts[1] + 1) : (void) 0, &bag));
 		assert_sort_ok(long_sorter_add_runs(&s, keys, more, len, &err), err);
-		for (i = 0; i < len; i++)
+		for (size_t i = 0; i < len; i++)
 			long_bag_add(&bag, keys[i], more[i]);
 		check_long(&u, &s, &bag);
 		long_sorter_reset(&s);
@@ -358,10 +343,8 @@ test_large_counts(void **state)
 static void
 test_states(void **state)
 {
-	int			shape;
-
 	(void) state;
-	for (shape = 0; shape < LONG_SHAPES; shape++)
+	for (int shape = 0; shape < LONG_SHAPES; shape++)
 	{
 		Unit		u;
 		LongSorter	s;
@@ -404,12 +387,10 @@ static void
 test_limit(void **state)
 {
 	static const int some_widths[] = {1, 12, 20, 22, 32, 40, 64};
-	size_t		w;
-	int			shape;
 
 	(void) state;
-	for (w = 0; w < lengthof(some_widths); w++)
-		for (shape = 0; shape < LONG_SHAPES; shape++)
+	for (size_t w = 0; w < lengthof(some_widths); w++)
+		for (int shape = 0; shape < LONG_SHAPES; shape++)
 		{
 			size_t		limit = LONG_SORTER_MEMORY_MIN + (size_t) unit_below(8 << 20);
 			size_t		bins = some_widths[w] <= 32 ? sizeof(uint32_t) << some_widths[w] : 0;
@@ -476,21 +457,18 @@ static void
 test_empty(void **state)
 {
 	static const int some_widths[] = {20, 32, 64};
-	size_t		w;
-	int			shape;
 
 	(void) state;
-	for (w = 0; w < lengthof(some_widths); w++)
-		for (shape = (int) w % 2; shape < LONG_SHAPES; shape += 2)
+	for (size_t w = 0; w < lengthof(some_widths); w++)
+		for (int shape = (int) w % 2; shape < LONG_SHAPES; shape += 2)
 		{
 			size_t		limit = LONG_SORTER_MEMORY_MIN * 3 / 2;
-			int			round;
 			Unit		u;
 			LongSorter	s;
 
 			unit_init(&u);
 			long_sorter_init(&s, &u.context, some_widths[w], limit);
-			for (round = 0; round < 3; round++)
+			for (int round = 0; round < 3; round++)
 			{
 				LongBag		bag = {0};
 				size_t		n = 0;
@@ -521,9 +499,8 @@ static void
 spread(void *arg, uint64_t *keys, size_t n)
 {
 	uint64_t	factor = *(const uint64_t *) arg;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = keys[i] * factor + 3;
 }
 
@@ -532,12 +509,10 @@ static void
 test_map(void **state)
 {
 	static const int to_widths[] = {24, 32, 40, 64};
-	size_t		w;
-	int			trial;
 
 	(void) state;
-	for (trial = 0; trial < 60; trial++)
-		for (w = 0; w < lengthof(to_widths); w++)
+	for (int trial = 0; trial < 60; trial++)
+		for (size_t w = 0; w < lengthof(to_widths); w++)
 		{
 			int			from = to_widths[unit_below(w + 1)];
 			uint64_t	factor = (UINT64_C(1) << (to_widths[w] - 21)) - 1;
@@ -548,7 +523,6 @@ test_map(void **state)
 			LongBag		bag = {0};
 			SortError	err;
 			bool		done;
-			size_t		i;
 
 			unit_init(&u);
 			long_sorter_init(&s, &u.context, from, SIZE_MAX);
@@ -563,7 +537,7 @@ test_map(void **state)
 				assert_true(done);
 			if (done)
 			{
-				for (i = 0; i < bag.len; i++)
+				for (size_t i = 0; i < bag.len; i++)
 					bag.items[i].key = bag.items[i].key * factor + 3;
 				add_keys(&s, &bag, LONG_UNIFORM, to_widths[w], (size_t) unit_below(5000), 777);
 			}
@@ -607,11 +581,10 @@ whole_life(LongSorter *s, const uint64_t *keys, const uint64_t *ordered, size_t 
 	LongSorterCursor cursor;
 	SortStatus	status = SORT_OK;
 	size_t		got;
-	size_t		i;
 
-	for (i = 0; i < 500; i++)
+	for (size_t i = 0; i < 500; i++)
 		counts[i] = 1 + i;
-	for (i = 0; i < n && status == SORT_OK; i += 8192)
+	for (size_t i = 0; i < n && status == SORT_OK; i += 8192)
 		status = add_any(s, keys + i, n - i < 8192 ? n - i : 8192, err);
 	if (status == SORT_OK)
 		status = long_sorter_add_runs(s, ordered, counts, 500, err);
@@ -625,7 +598,7 @@ whole_life(LongSorter *s, const uint64_t *keys, const uint64_t *ordered, size_t 
 			status = long_sorter_cursor_runs(&cursor, got_keys, got_counts, 1024, &got, err);
 		if (status != SORT_OK)
 			return status;
-		for (i = 0; i < got; i++)
+		for (size_t i = 0; i < got; i++)
 			total += got_counts[i];
 	} while (got == 1024);
 	assert_int_equal(total, n + 500 * 501 / 2);
@@ -641,16 +614,13 @@ test_failures(void **state)
 	size_t		n = 200000;
 	uint64_t   *keys = unit_alloc(n, sizeof(uint64_t));
 	uint64_t	ordered[500];
-	size_t		w;
-	size_t		i;
-	int			interrupts;
 
 	(void) state;
-	for (i = 0; i < 500; i++)
+	for (size_t i = 0; i < 500; i++)
 		ordered[i] = i * 7;
-	for (w = 0; w < lengthof(some_widths); w++)
-		for (i = 0; i < lengthof(shapes); i++)
-			for (interrupts = 0; interrupts < 2; interrupts++)
+	for (size_t w = 0; w < lengthof(some_widths); w++)
+		for (size_t i = 0; i < lengthof(shapes); i++)
+			for (int interrupts = 0; interrupts < 2; interrupts++)
 			{
 				SortStatus	status;
 				uint64_t	at = 0;
@@ -693,10 +663,9 @@ test_looks(void **state)
 	uint64_t   *keys = unit_alloc(n, sizeof(uint64_t));
 	uint64_t	one_key;
 	uint64_t	one_count;
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(shapes); i++)
+	for (size_t i = 0; i < lengthof(shapes); i++)
 	{
 		Unit		u;
 		LongSorter	s;

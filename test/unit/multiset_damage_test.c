@@ -28,7 +28,6 @@ read_everything(const unsigned char *bytes, size_t size)
 	int32_t		key;
 	bool		whole = true;
 	uint32_t	number;
-	uint32_t	i;
 
 	unit_init(&u);
 	if (plain_open(&m, bytes, size, &err) != SORT_OK)
@@ -41,7 +40,7 @@ read_everything(const unsigned char *bytes, size_t size)
 			whole = false;
 			continue;
 		}
-		for (i = 0; i < block.n; i++)
+		for (uint32_t i = 0; i < block.n; i++)
 		{
 			assert_true(block.counts[i] > 0 && block.counts[i] <= m.total);
 			assert_true(!whole || block.keys[i] > last);
@@ -51,7 +50,7 @@ read_everything(const unsigned char *bytes, size_t size)
 	}
 	assert_true(!whole || total == m.total);
 	assert_true(whole || multiset_check(&m, &u.context, &err) == SORT_CORRUPT);
-	for (i = 0; i < 5 && m.len > 0; i++)
+	for (uint32_t i = 0; i < 5 && m.len > 0; i++)
 	{
 		int32_t		asked = i == 0 ? INT32_MIN : i == 1 ? INT32_MAX : unit_key(INT32_MIN, INT32_MAX);
 
@@ -82,7 +81,6 @@ check_damaged(const unsigned char *bytes, size_t size)
 	MultisetBlock block;
 	unsigned char *again;
 	size_t		again_size;
-	uint32_t	number;
 
 	unit_init(&u);
 	if (plain_open(&m, bytes, size, &err) != SORT_OK ||
@@ -92,7 +90,7 @@ check_damaged(const unsigned char *bytes, size_t size)
 		return false;
 	}
 	multiset_writer_init(&w, &u.context.allocator);
-	for (number = 0; number < m.nblocks; number++)
+	for (uint32_t number = 0; number < m.nblocks; number++)
 	{
 		assert_sort_ok(multiset_read_block(&m, number, &block, &err), err);
 		assert_sort_ok(multiset_writer_add(&w, block.keys, block.counts, block.n, &err), err);
@@ -124,9 +122,7 @@ typedef struct HandMade
 static unsigned char *
 put_little(unsigned char *at, uint64_t value, unsigned int width)
 {
-	unsigned int i;
-
-	for (i = 0; i < width; i++)
+	for (unsigned int i = 0; i < width; i++)
 		*at++ = (unsigned char) (value >> 8 * i);
 	return at;
 }
@@ -162,15 +158,13 @@ test_made_by_hand(void **state)
 		{2, 7, 1, 0, 1, 1, {9}, {3, 1}, false},
 		{2, 6, 0, 2, 1, 1, {9}, {3, 1}, false},
 	};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(made); i++)
+	for (size_t i = 0; i < lengthof(made); i++)
 	{
 		const HandMade *h = &made[i];
 		unsigned char bytes[200];
 		unsigned char *at = bytes;
-		uint32_t	j;
 
 		at = put_little(at, MULTISET_FORMAT, 4);
 		at = put_little(at, h->len, 4);
@@ -181,9 +175,9 @@ test_made_by_hand(void **state)
 		at = put_little(at, 0, h->offset);
 		at = put_little(at, h->key_width, 1);
 		at = put_little(at, h->count_width, 1);
-		for (j = 0; j + 1 < h->len; j++)
+		for (uint32_t j = 0; j + 1 < h->len; j++)
 			at = put_little(at, h->keys[j], h->key_width);
-		for (j = 0; j < h->len; j++)
+		for (uint32_t j = 0; j < h->len; j++)
 			at = put_little(at, h->counts[j], h->count_width);
 		if (check_damaged(bytes, (size_t) (at - bytes)) != h->sound)
 			fail_msg("value %zu is %s", i, h->sound ? "refused" : "taken");
@@ -202,7 +196,6 @@ tells_key(const unsigned char *bytes, size_t size, size_t at)
 	SortError	err;
 	size_t		index;
 	size_t		blocks;
-	uint32_t	number;
 
 	assert_sort_ok(plain_open(&m, bytes, size, &err), err);
 	index = MULTISET_HEADER_SIZE + m.nparts * MULTISET_ENTRY_SIZE;
@@ -212,7 +205,7 @@ tells_key(const unsigned char *bytes, size_t size, size_t at)
 		return at >= index && (at - index) % MULTISET_ENTRY_SIZE >= 8 &&
 			(at - index) % MULTISET_ENTRY_SIZE < 12 &&
 			(m.nparts == 0 || (at - index) / MULTISET_ENTRY_SIZE % MULTISET_PART_BLOCKS != 0);
-	for (number = 0; number < m.nblocks; number++)
+	for (uint32_t number = 0; number < m.nblocks; number++)
 	{
 		uint32_t	offset;
 		size_t		n = number == m.nblocks - 1 ? m.len - number * MULTISET_BLOCK_RUNS :
@@ -233,30 +226,26 @@ static void
 test_damaged_bytes(void **state)
 {
 	static const size_t lens[] = {1, 2, 20, 128, 129, 300, 128 * 128 + 1};
-	size_t		i;
-	int			spread;
 
 	(void) state;
-	for (i = 0; i < lengthof(lens); i++)
-		for (spread = 0; spread < SPREAD_COUNT; spread++)
+	for (size_t i = 0; i < lengthof(lens); i++)
+		for (int spread = 0; spread < SPREAD_COUNT; spread++)
 		{
 			Plain		p;
 			Unit		u;
 			size_t		size;
 			unsigned char *bytes;
-			size_t		at;
 			size_t		step = lens[i] > 1000 ? 397 : 1;
 
 			unit_init(&u);
 			plain_random(&p, lens[i], (Spread) spread, (Size) unit_below(SIZE_COUNT));
 			bytes = plain_write(&u, &p, &size);
-			for (at = 0; at < size; at += at < 64 ? 1 : 1 + unit_below(step))
+			for (size_t at = 0; at < size; at += at < 64 ? 1 : 1 + unit_below(step))
 			{
 				unsigned char *damaged = unit_alloc(size, 1);
-				int			change;
 
 				memcpy(damaged, bytes, size);
-				for (change = 0; change < 4; change++)
+				for (int change = 0; change < 4; change++)
 				{
 					damaged[at] = change == 0 ? bytes[at] ^ 1 : change == 1 ? bytes[at] ^ 0x80 :
 						(unsigned char) (bytes[at] + 1 + unit_below(255));
@@ -277,10 +266,8 @@ test_damaged_bytes(void **state)
 static void
 test_damaged_at_random(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 3000; trial++)
+	for (int trial = 0; trial < 3000; trial++)
 	{
 		Plain		p;
 		Unit		u;

@@ -92,15 +92,14 @@ static void
 check_questions(const Multiset *m, const Plain *p, size_t asked)
 {
 	uint64_t   *before = unit_alloc(p->len + 1, sizeof(uint64_t));
-	size_t		i;
 
 	before[0] = 0;
-	for (i = 0; i < p->len; i++)
+	for (size_t i = 0; i < p->len; i++)
 		before[i + 1] = before[i] + p->counts[i];
 	check_key(m, p, before, INT32_MIN, 0);
 	check_key(m, p, before, INT32_MAX,
 			  p->len > 0 && p->keys[p->len - 1] == INT32_MAX ? p->len - 1 : p->len);
-	for (i = 0; i < asked && p->len > 0; i++)
+	for (size_t i = 0; i < asked && p->len > 0; i++)
 	{
 		size_t		run = i == 0 ? 0 : i == 1 ? p->len - 1 : (size_t) unit_below(p->len);
 
@@ -148,14 +147,11 @@ test_sizes_and_shapes(void **state)
 {
 	static const size_t lens[] = {0, 1, 2, 127, 128, 129, 255, 256, 257, 5000, 128 * 128 - 1,
 	128 * 128, 128 * 128 + 1, 128 * 128 * 2 + 77};
-	size_t		i;
-	int			spread;
-	int			size;
 
 	(void) state;
-	for (i = 0; i < lengthof(lens); i++)
-		for (spread = 0; spread < SPREAD_COUNT; spread++)
-			for (size = 0; size < SIZE_COUNT; size++)
+	for (size_t i = 0; i < lengthof(lens); i++)
+		for (int spread = 0; spread < SPREAD_COUNT; spread++)
+			for (int size = 0; size < SIZE_COUNT; size++)
 			{
 				Plain		p;
 
@@ -184,17 +180,14 @@ test_limits(void **state)
 	static const int32_t keys[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, INT32_MAX - 1, INT32_MAX};
 	static const uint64_t counts[] = {1, 2, 256, 257, 65536, 65537, UINT64_C(1) << 32,
 	(UINT64_C(1) << 32) + 1, INT64_MAX};
-	size_t		i;
-	size_t		j;
-	int			mask;
 	Plain		p;
 
 	(void) state;
-	for (i = 0; i < lengthof(counts); i++)
-		for (mask = 1; mask < 1 << lengthof(keys); mask++)
+	for (size_t i = 0; i < lengthof(counts); i++)
+		for (int mask = 1; mask < 1 << lengthof(keys); mask++)
 		{
 			plain_init(&p, lengthof(keys));
-			for (j = 0; j < lengthof(keys); j++)
+			for (size_t j = 0; j < lengthof(keys); j++)
 				if ((mask & 1 << j) && counts[i] <= INT64_MAX - p.total)
 					plain_put(&p, keys[j], counts[i]);
 			check_plain(&p);
@@ -202,7 +195,7 @@ test_limits(void **state)
 		}
 
 	/* Distances at the borders of widths, and the highest keys without a gap. */
-	for (j = 0; j < 4; j++)
+	for (size_t j = 0; j < 4; j++)
 	{
 		static const int64_t last[] = {255, 256, 65535, 65536};
 
@@ -213,7 +206,7 @@ test_limits(void **state)
 		plain_free(&p);
 	}
 	plain_init(&p, 300);
-	for (j = 0; j < 300; j++)
+	for (size_t j = 0; j < 300; j++)
 		plain_put(&p, INT32_MAX - 299 + (int32_t) j, j == 299 ? INT64_MAX - 299 : 1);
 	check_plain(&p);
 	plain_free(&p);
@@ -228,18 +221,15 @@ test_overflow(void **state)
 	Unit		u;
 	MultisetWriter w;
 	SortError	err;
-	size_t		n;
-	int			i;
 
 	(void) state;
 	unit_init(&u);
-	for (n = 1; n <= lengthof(keys); n += n == 1 ? 1 : unit_below(30) + 1)
-		for (i = 0; i < 4; i++)
+	for (size_t n = 1; n <= lengthof(keys); n += n == 1 ? 1 : unit_below(30) + 1)
+		for (int i = 0; i < 4; i++)
 		{
 			size_t		large = (size_t) unit_below(n);
-			size_t		j;
 
-			for (j = 0; j < n; j++)
+			for (size_t j = 0; j < n; j++)
 			{
 				keys[j] = (int32_t) j;
 				counts[j] = 1;
@@ -298,12 +288,10 @@ static void
 test_bytes_of_a_run(void **state)
 {
 	static const size_t lens[] = {1000, 5000, 20000, 100000};
-	size_t		i;
-	int			spread;
 
 	(void) state;
-	for (i = 0; i < lengthof(lens); i++)
-		for (spread = 0; spread < SPREAD_MIXED; spread++)
+	for (size_t i = 0; i < lengthof(lens); i++)
+		for (int spread = 0; spread < SPREAD_MIXED; spread++)
 		{
 			Plain		p;
 			Unit		u;
@@ -324,10 +312,9 @@ static void
 test_few_slices(void **state)
 {
 	static const size_t lens[] = {1, 128, 128 * 128, 128 * 128 + 1, 1000000};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(lens); i++)
+	for (size_t i = 0; i < lengthof(lens); i++)
 	{
 		Plain		p;
 		Unit		u;

@@ -46,12 +46,11 @@ plain_random(Plain *p, size_t len, Spread spread, Size size)
 	int64_t		most[] = {1, 3, 400, len == 0 ? 1 : (int64_t) ((UINT64_C(1) << 32) / len) - 1};
 	int64_t		key = INT32_MIN;
 	Spread		now = spread;
-	size_t		i;
 
 	plain_init(p, len);
 	if (spread != SPREAD_WIDE && spread != SPREAD_MIXED)
 		key = unit_key(INT32_MIN, INT32_MAX - (int32_t) (len * (size_t) most[spread]));
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 	{
 		if (spread == SPREAD_MIXED && unit_below(100) == 0)
 			now = (Spread) unit_below(SPREAD_WIDE + 1);
@@ -67,10 +66,9 @@ plain_write(Unit *u, const Plain *p, size_t *size)
 	SortError	err;
 	unsigned char *bytes;
 	size_t		piece = unit_below(2) ? p->len : 1 + unit_below(300);
-	size_t		at;
 
 	multiset_writer_init(&w, &u->context.allocator);
-	for (at = 0; at < p->len; at += piece)
+	for (size_t at = 0; at < p->len; at += piece)
 		assert_sort_ok(multiset_writer_add(&w, p->keys + at, p->counts + at,
 										   p->len - at < piece ? p->len - at : piece, &err), err);
 	assert_int_equal(w.len, p->len);
@@ -99,20 +97,18 @@ plain_check(const Multiset *m, const Plain *p)
 	SortError	err;
 	uint64_t	before = 0;
 	size_t		at = 0;
-	uint32_t	number;
-	uint32_t	i;
 
 	assert_int_equal(m->len, p->len);
 	assert_int_equal(m->total, p->total);
 	assert_int_equal(m->nblocks, (p->len + MULTISET_BLOCK_RUNS - 1) / MULTISET_BLOCK_RUNS);
-	for (number = 0; number < m->nblocks; number++)
+	for (uint32_t number = 0; number < m->nblocks; number++)
 	{
 		assert_sort_ok(multiset_read_block(m, number, &block, &err), err);
 		assert_int_equal(block.number, number);
 		assert_int_equal(block.before, before);
 		assert_int_equal(block.n, p->len - at < MULTISET_BLOCK_RUNS ? p->len - at :
 						 MULTISET_BLOCK_RUNS);
-		for (i = 0; i < block.n; i++, at++)
+		for (uint32_t i = 0; i < block.n; i++, at++)
 			if (block.keys[i] != p->keys[at] || block.counts[i] != p->counts[at])
 				fail_msg("run %zu is %d:%llu instead of %d:%llu", at, block.keys[i],
 						 (unsigned long long) block.counts[i], p->keys[at],

@@ -71,10 +71,8 @@ static const PlanCase cases[] = {
 static void
 test_choices(void **state)
 {
-	size_t		i;
-
 	(void) state;
-	for (i = 0; i < lengthof(cases); i++)
+	for (size_t i = 0; i < lengthof(cases); i++)
 	{
 		const PlanCase *c = &cases[i];
 		SortPlanInput	in = {
@@ -140,10 +138,8 @@ static const RefusedCase refused[] = {
 static void
 test_refusals(void **state)
 {
-	size_t		i;
-
 	(void) state;
-	for (i = 0; i < lengthof(refused); i++)
+	for (size_t i = 0; i < lengthof(refused); i++)
 	{
 		SortPlan	plan;
 		SortError	err;
@@ -166,10 +162,9 @@ test_too_wide(void **state)
 		{.n = 5, .lo = INT32_MIN, .hi = INT32_MAX, .algorithm = ZERO, .want = ORDER},
 		{.n = UINT64_MAX, .lo = INT32_MIN, .hi = INT32_MAX, .algorithm = ZERO, .want = RUNS},
 	};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(wide); i++)
+	for (size_t i = 0; i < lengthof(wide); i++)
 	{
 		SortPlan	plan;
 		SortError	err;
@@ -255,10 +250,8 @@ static const GpuCase gpu_cases[] = {
 static void
 test_gpu_choices(void **state)
 {
-	size_t		i;
-
 	(void) state;
-	for (i = 0; i < lengthof(gpu_cases); i++)
+	for (size_t i = 0; i < lengthof(gpu_cases); i++)
 	{
 		const GpuCase *c = &gpu_cases[i];
 		SortPlanInput	in = {
@@ -308,17 +301,14 @@ test_explain(void **state)
 		"only choice for 7 keys in a range of 4294967296 (0 ns expected)"},
 	};
 	char		text[200];
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(explained); i++)
+	for (size_t i = 0; i < lengthof(explained); i++)
 	{
-		size_t		size;
-
 		plan_explain(&explained[i].plan, true, text, sizeof(text));
 		assert_string_equal(text, explained[i].text);
 		/* Cut where the room ends, but always ended. */
-		for (size = 1; size < 20; size++)
+		for (size_t size = 1; size < 20; size++)
 		{
 			char		little[21];
 			size_t		fits = strlen(explained[i].text) < size - 1 ? strlen(explained[i].text) : size - 1;
@@ -354,10 +344,9 @@ test_explain_without_values(void **state)
 		"it broke: sorted on the CPU"},
 	};
 	char		text[200];
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(explained); i++)
+	for (size_t i = 0; i < lengthof(explained); i++)
 	{
 		plan_explain(&explained[i].plan, false, text, sizeof(text));
 		assert_string_equal(text, explained[i].text);
@@ -368,10 +357,8 @@ test_explain_without_values(void **state)
 static void
 test_explain_any(void **state)
 {
-	double		ns;
-
 	(void) state;
-	for (ns = 0.01; ns < 1e25; ns *= 3)
+	for (double ns = 0.01; ns < 1e25; ns *= 3)
 	{
 		SortPlan	plan = {.reason = PLAN_CHEAPEST, .n = UINT64_MAX, .range = UINT64_C(1) << 32,
 			.cost_ns = ns, .other_ns = ns * 7};
@@ -390,16 +377,14 @@ test_explain_any(void **state)
 static void
 test_fills_dense(void **state)
 {
-	uint64_t	n;
-	uint64_t	range;
 	bool		some = false;
 
 	(void) state;
-	for (range = 1; range <= UINT64_C(1) << 33; range += 1 + range / 7)
+	for (uint64_t range = 1; range <= UINT64_C(1) << 33; range += 1 + range / 7)
 	{
 		bool		before = false;
 
-		for (n = 1; n <= UINT64_C(1) << 40; n += 1 + n / 5)
+		for (uint64_t n = 1; n <= UINT64_C(1) << 40; n += 1 + n / 5)
 		{
 			bool		dense = plan_fills_dense(n, range, AUTO);
 
@@ -431,11 +416,10 @@ test_names(void **state)
 		"auto", "zero_compressed", "zero_compressed_published", "hp", "one_hp", "bucket_radix", "comparison_free",
 		"comparison_free_onehot", "bucket_bitonic", "radix"
 	};
-	int			a;
 
 	(void) state;
 	assert_int_equal(lengthof(names), SORT_ALGORITHM_COUNT);
-	for (a = 0; a < SORT_ALGORITHM_COUNT; a++)
+	for (int a = 0; a < SORT_ALGORITHM_COUNT; a++)
 	{
 		assert_string_equal(sort_algorithm_name((SortAlgorithm) a), names[a]);
 		if (a == AUTO)

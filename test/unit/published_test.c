@@ -36,11 +36,9 @@ affordable(SortAlgorithm algorithm, uint64_t n, int32_t lo, int32_t hi)
 static void
 find_bounds(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
 {
-	size_t		i;
-
 	*lo = n > 0 ? keys[0] : 0;
 	*hi = *lo;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		*lo = keys[i] < *lo ? keys[i] : *lo;
 		*hi = keys[i] > *hi ? keys[i] : *hi;
@@ -50,9 +48,7 @@ find_bounds(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
 static bool
 has_duplicates(const int32_t *sorted, size_t n)
 {
-	size_t		i;
-
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 		if (sorted[i - 1] == sorted[i])
 			return true;
 	return false;
@@ -140,14 +136,11 @@ static void
 test_shapes(void **state)
 {
 	static const size_t sizes[] = {0, 1, 2, 3, 79, 80, 81, 511, 512, 513, 1000, 5000, 70000};
-	size_t		a;
-	size_t		i;
-	int			shape;
 
 	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (i = 0; i < lengthof(sizes); i++)
-			for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
+		for (size_t i = 0; i < lengthof(sizes); i++)
+			for (int shape = 0; shape < SHAPE_COUNT; shape++)
 			{
 				int32_t    *keys = unit_alloc(sizes[i], sizeof(int32_t));
 
@@ -163,16 +156,12 @@ static void
 test_ranges(void **state)
 {
 	static const uint64_t ranges[] = {1, 2, 3, 16, 255, 1000, 65535, 65536, 65537, 1000000, UINT64_C(1) << 32};
-	size_t		a;
-	size_t		r;
-	int			place;
-	int			trial;
 
 	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (r = 0; r < lengthof(ranges); r++)
-			for (place = 0; place < 3; place++)
-				for (trial = 0; trial < 3; trial++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
+		for (size_t r = 0; r < lengthof(ranges); r++)
+			for (int place = 0; place < 3; place++)
+				for (int trial = 0; trial < 3; trial++)
 				{
 					size_t		n = algorithms[a] == ONEHOT ? 1 + (size_t) unit_below(60)
 						: 1 + (size_t) unit_below(20000);
@@ -180,15 +169,14 @@ test_ranges(void **state)
 						: -(int64_t) (ranges[r] / 2);
 					int64_t		hi = lo + (int64_t) ranges[r] - 1;
 					int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-					size_t		i;
 
 					if (algorithms[a] == ONE_HP && n > ranges[r])
 						n = (size_t) ranges[r];
-					for (i = 0; i < n; i++)
+					for (size_t i = 0; i < n; i++)
 						keys[i] = algorithms[a] == ONE_HP ? (int32_t) (hi - (int64_t) (ranges[r] / n * i))
 							: trial == 1 && unit_below(10) ? (int32_t) ((lo + hi) / 2)
 							: unit_key((int32_t) lo, (int32_t) hi);
-					for (i = n; i > 1; i--)
+					for (size_t i = n; i > 1; i--)
 					{
 						size_t		j = (size_t) unit_below(i);
 						int32_t		key = keys[i - 1];
@@ -206,12 +194,10 @@ static void
 test_permutations(void **state)
 {
 	static const SortAlgorithm stable[] = {ONEHOT, BITONIC};
-	size_t		a;
-	int			trial;
 
 	(void) state;
-	for (a = 0; a < lengthof(stable); a++)
-		for (trial = 0; trial < 200; trial++)
+	for (size_t a = 0; a < lengthof(stable); a++)
+		for (int trial = 0; trial < 200; trial++)
 		{
 			size_t		n = (size_t) unit_below(stable[a] == ONEHOT ? 500 : trial % 10 ? 2000 : 60000);
 			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -272,10 +258,9 @@ test_bucket_radix_passes(void **state)
 	};
 	size_t		n = 30000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	size_t		c;
 
 	(void) state;
-	for (c = 0; c < lengthof(cases); c++)
+	for (size_t c = 0; c < lengthof(cases); c++)
 	{
 		PublishedSort sort = {
 			.algorithm = RADIX,
@@ -285,9 +270,8 @@ test_bucket_radix_passes(void **state)
 			.options = {.radix = cases[c].radix, .rows = cases[c].rows}
 		};
 		uint32_t	rows = cases[c].rows ? cases[c].rows : 1024;
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = unit_key(sort.lo, sort.hi);
 		check(&sort, keys, n, 1);
 		assert_int_equal(sort.report.rounds, cases[c].passes);
@@ -302,9 +286,8 @@ test_bucket_radix_passes(void **state)
 	/* One value in nine keys of ten: the row that has it is as long. */
 	{
 		PublishedSort sort = {.algorithm = RADIX, .lo = 0, .hi = 65535};
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = i % 10 ? 12345 : unit_key(0, 65535);
 		check(&sort, keys, n, 1);
 		assert_in_range(sort.report.columns, n / 10 * 9, n);
@@ -319,12 +302,11 @@ test_bucket_bitonic_levels(void **state)
 	size_t		n = 50000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 	PublishedSort sort = {.algorithm = BITONIC, .lo = INT32_MIN, .hi = INT32_MAX};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (INT32_MIN + (int64_t) (i * UINT64_C(85899)));
-	for (i = n - 1; i > 0; i--)
+	for (size_t i = n - 1; i > 0; i--)
 	{
 		size_t		j = (size_t) unit_below(i + 1);
 		int32_t		key = keys[i];
@@ -339,7 +321,7 @@ test_bucket_bitonic_levels(void **state)
 	assert_in_range(sort.report.buckets, n / 512 + 1, n / 400);
 
 	/* 1000 values, and one far away: all but that are one slice */
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (i % 1000);
 	keys[n / 2] = INT32_MAX;
 	check(&sort, keys, n, 1);
@@ -347,21 +329,21 @@ test_bucket_bitonic_levels(void **state)
 	assert_int_equal(sort.report.lists, 2);
 
 	/* one value: flat at once; nine of ten keys: at the second level */
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = 5;
 	check(&sort, keys, n, 1);
 	assert_int_equal(sort.report.rounds, 1);
 	assert_int_equal(sort.report.flat, 1);
 	assert_int_equal(sort.report.lists, 0);
 	assert_int_equal(sort.report.buckets, 0);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = i % 10 ? 5 : unit_key(INT32_MIN, INT32_MAX);
 	check(&sort, keys, n, 1);
 	assert_in_range(sort.report.rounds, 2, 4);
 	assert_int_equal(sort.report.flat, 1);
 
 	/* geometric: each level divides by n / E */
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (INT32_MAX >> (i % 31));
 	check(&sort, keys, n, 1);
 	assert_in_range(sort.report.rounds, 3, 5);
@@ -369,7 +351,7 @@ test_bucket_bitonic_levels(void **state)
 	/* other sizes of slices and buckets */
 	sort.options.slice_keys = 1;
 	sort.options.bucket_keys = 2;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = unit_key(INT32_MIN, INT32_MAX);
 	check(&sort, keys, n, 1);
 	assert_in_range(sort.report.buckets, n / 2, n);
@@ -382,19 +364,17 @@ test_bucket_bitonic_nearly_sorted(void **state)
 {
 	size_t		n = 20000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	int			way;
-	size_t		i;
 
 	(void) state;
-	for (way = -1; way <= 1; way++)
+	for (int way = -1; way <= 1; way++)
 	{
 		PublishedSort sort = {
 			.algorithm = BITONIC, .lo = 0, .hi = 10000000, .options = {.nearly_sorted = way}
 		};
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = (int32_t) (i * 500);
-		for (i = 8; i < n; i += 8)
+		for (size_t i = 8; i < n; i += 8)
 		{
 			size_t		j = i - (size_t) unit_below(8);
 			int32_t		key = keys[i];
@@ -424,11 +404,9 @@ test_floats_by_value(void **state)
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 	PublishedSort sort = {.algorithm = BITONIC, .lo = INT32_MIN, .hi = INT32_MAX, .floats = true};
 	uint64_t	lists;
-	size_t		i;
-	int			trial;
 
 	(void) state;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		float		x = (float) unit_below(1 << 24) / (1 << 24);
 		uint32_t	bits;
@@ -446,14 +424,14 @@ test_floats_by_value(void **state)
 	assert_true(sort.report.buckets != lists);
 
 	/* anything, and both directions; what is not finite, alone or beside one number */
-	for (trial = 0; trial < 60; trial++)
+	for (int trial = 0; trial < 60; trial++)
 	{
 		size_t		some = 1 + (size_t) unit_below(trial % 5 ? 3000 : n);
 
 		sort.floats = true;
 		sort.descending = trial & 1;
 		sort.options.nearly_sorted = trial % 3 - 1;
-		for (i = 0; i < some; i++)
+		for (size_t i = 0; i < some; i++)
 		{
 			uint32_t	bits = (uint32_t) unit_random();
 
@@ -471,19 +449,16 @@ test_floats_by_value(void **state)
 static void
 test_onehot_distinct(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 100; trial++)
+	for (int trial = 0; trial < 100; trial++)
 	{
 		int32_t		keys[300];
 		size_t		n = 1 + (size_t) unit_below(lengthof(keys));
 		PublishedSort sort = {.algorithm = ONEHOT, .descending = trial & 1, .options = {.distinct = true}};
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = (int32_t) (i * (1 + (size_t) trial % 3)) - trial;
-		for (i = n; i > 1; i--)
+		for (size_t i = n; i > 1; i--)
 		{
 			size_t		j = (size_t) unit_below(i);
 			int32_t		key = keys[i - 1];
@@ -503,14 +478,11 @@ static void
 test_comparison_free_forms(void **state)
 {
 	static const uint64_t ranges[] = {1, 2, 7, 1000, 100003, 300000};
-	int			threads;
-	int			form;
-	size_t		r;
 
 	(void) state;
-	for (threads = 1; threads <= 9; threads += threads < 3 ? 1 : 3)
-		for (form = COMPARISON_FREE_PRIVATE; form <= COMPARISON_FREE_SHARED; form++)
-			for (r = 0; r < lengthof(ranges); r++)
+	for (int threads = 1; threads <= 9; threads += threads < 3 ? 1 : 3)
+		for (int form = COMPARISON_FREE_PRIVATE; form <= COMPARISON_FREE_SHARED; form++)
+			for (size_t r = 0; r < lengthof(ranges); r++)
 			{
 				size_t		n = (size_t) unit_below(r % 2 ? 30 : 30000) + 1;
 				int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -522,9 +494,8 @@ test_comparison_free_forms(void **state)
 					.options = {.threads = threads, .counters = (ComparisonFreeForm) form}
 				};
 				uint64_t	stride = ((uint64_t) threads + 15) / 16 * 16;
-				size_t		i;
 
-				for (i = 0; i < n; i++)
+				for (size_t i = 0; i < n; i++)
 					keys[i] = unit_key(sort.lo, sort.hi);
 				/* not by what the context allows: exactly so many */
 				check(&sort, keys, n, 1);
@@ -544,11 +515,10 @@ test_comparison_free_memory(void **state)
 {
 	size_t		n = 16 * 65536;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	int			threads;
 
 	(void) state;
 	memset(keys, 0, n * sizeof(int32_t));
-	for (threads = 1; threads <= 5; threads++)
+	for (int threads = 1; threads <= 5; threads++)
 	{
 		PublishedSort sort = {.algorithm = FREE, .keys = keys, .n = n, .lo = 0, .hi = 999};
 		SortError	err;
@@ -598,13 +568,12 @@ test_errors(void **state)
 	int32_t		keys[] = {5, 9, 5, 1, 9};
 	PublishedOptions none = {0};
 	PublishedOptions distinct = {.distinct = true};
-	size_t		a;
 	SortError	err;
 	Unit		u;
 
 	(void) state;
 	unit_init(&u);
-	for (a = 0; a < lengthof(algorithms); a++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
 	{
 		PublishedSort many = {.algorithm = algorithms[a], .keys = keys, .n = (size_t) UINT32_MAX + 1};
 
@@ -629,7 +598,7 @@ test_errors(void **state)
 	assert_string_equal(err.message, "key 1 occurs more than once, and Eq. 10 sorts distinct keys only");
 	keys[1] = 9;
 	assert_int_equal(try(SORT_ALGORITHM_RADIX, none, keys, 5, 1, 9, false, &u, &err), SORT_UNSUPPORTED);
-	for (a = 0; a < lengthof(wrong); a++)
+	for (size_t a = 0; a < lengthof(wrong); a++)
 		assert_int_equal(try(a < 4 ? RADIX : BITONIC, wrong[a], keys, 5, 1, 9, false, &u, &err), SORT_UNSUPPORTED);
 }
 
@@ -639,15 +608,12 @@ test_failures(void **state)
 {
 	size_t		n = 3000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	size_t		a;
-	size_t		i;
-	int			permutation;
 
 	(void) state;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (n - i);
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (permutation = 0; permutation < 2; permutation++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
+		for (int permutation = 0; permutation < 2; permutation++)
 		{
 			PublishedOptions none = {0};
 			uint64_t	k;
@@ -685,13 +651,11 @@ test_looks(void **state)
 {
 	size_t		n = 6000000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	size_t		a;
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (i * 7919 % n);
-	for (a = 0; a < lengthof(algorithms); a++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
 	{
 		PublishedOptions none = {0};
 		SortError	err;
@@ -711,10 +675,8 @@ test_looks(void **state)
 static void
 test_memory_limit(void **state)
 {
-	size_t		a;
-
 	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
 	{
 		SortPlanInput in = {
 			.n = 1000, .lo = 0, .hi = 9999, .algorithm = algorithms[a], .device = SORT_DEVICE_CPU

@@ -51,7 +51,6 @@ static int32_t *
 draw(const Life *life, size_t n)
 {
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	size_t		i;
 
 	if (life->lo == INT32_MIN && life->hi == INT32_MAX)
 		unit_fill((UnitShape) unit_below(SHAPE_COUNT), keys, n);
@@ -61,7 +60,7 @@ draw(const Life *life, size_t n)
 		int32_t		lo = unit_below(2) ? life->lo : unit_key(life->lo, life->hi);
 		int32_t		hi = unit_below(2) ? life->hi : unit_key(lo, life->hi);
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = unit_below(50) ? unit_key(lo, hi) : unit_key(life->lo, life->hi);
 	}
 	return keys;
@@ -75,11 +74,10 @@ add_runs(Life *life)
 	uint64_t   *counts = unit_alloc(n, sizeof(uint64_t));
 	Bag			runs = {0};
 	SortError	err;
-	size_t		i;
 
 	bag_add_keys(&runs, keys, n);
 	bag_normalize(&runs);
-	for (i = 0; i < runs.len; i++)
+	for (size_t i = 0; i < runs.len; i++)
 	{
 		keys[i] = runs.items[i].key;
 		counts[i] = 1 + unit_below(unit_below(3) ? 3 : 50);
@@ -116,13 +114,12 @@ live(Life *life, int calls, int depth)
 	{
 		size_t		n = (size_t) unit_below(unit_below(2) ? 20 : life->most);
 		int32_t    *keys;
-		size_t		i;
 
 		switch (unit_below(depth > 0 ? 9 : 6))
 		{
 			case 0:
 				keys = draw(life, n);
-				for (i = 0; i < n; i++)
+				for (size_t i = 0; i < n; i++)
 					assert_sort_ok(sorter_add_key(s, keys[i], &err), err);
 				bag_add_keys(&life->bag, keys, n);
 				free(keys);
@@ -189,10 +186,8 @@ live(Life *life, int calls, int depth)
 static void
 test_lives(void **state)
 {
-	int			sequence;
-
 	(void) state;
-	for (sequence = 0; sequence < SEQUENCES; sequence++)
+	for (int sequence = 0; sequence < SEQUENCES; sequence++)
 	{
 		bool		large = sequence % LARGE_EVERY == 0;
 		int32_t		lo = INT32_MIN;

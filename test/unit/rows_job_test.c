@@ -67,11 +67,8 @@ static SortStatus
 fake_add_rows(SortJob *job, SortRows *extents, const uint64_t *generations, size_t n,
 			  SortError *err)
 {
-	size_t		i;
-	int			k;
-
 	fake.lists++;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	e = generations[i] - 1;
 
@@ -82,7 +79,7 @@ fake_add_rows(SortJob *job, SortRows *extents, const uint64_t *generations, size
 			continue;
 		extents[i].added = true;
 		extents[i].rows = KEYS;
-		for (k = 0; k < KEYS; k++)
+		for (int k = 0; k < KEYS; k++)
 			((FakeJob *) job)->counts[values[e][k]]++;
 	}
 	return call(err);
@@ -114,10 +111,9 @@ static SortStatus
 fake_read_runs(SortJob *job, Runs *runs, SortError *err)
 {
 	const uint64_t *counts = ((FakeJob *) job)->counts;
-	int32_t		key;
 
 	assert_true(runs_reserve(runs, 1000, &job->context->allocator));
-	for (key = 0; key < 1000; key++)
+	for (int32_t key = 0; key < 1000; key++)
 		if (counts[key] > 0)
 			runs_append(runs, key, counts[key]);
 	return call(err);
@@ -167,26 +163,24 @@ run_job(Unit *u, SortStatus expected)
 	SortError	err;
 	size_t		added = 0;
 	size_t		distinct = 0;
-	size_t		i;
-	int			k;
 
 	memset(extents, 0xff, sizeof(extents));
-	for (i = 0; i < EXTENTS; i++)
+	for (size_t i = 0; i < EXTENTS; i++)
 		generations[i] = (i * 77 + 5) % EXTENTS + 1;
 	u->context.gpu = &gpu;
 	fake.calls = 0;
 	assert_int_equal(rows_job_count(&u->context, &job, &runs, &err), expected);
 	assert_int_equal(fake.open, 0);
-	for (i = 0; i < EXTENTS; i++)
+	for (size_t i = 0; i < EXTENTS; i++)
 	{
 		added += extents[i].added;
-		for (k = 0; k < KEYS && extents[i].added; k++)
+		for (int k = 0; k < KEYS && extents[i].added; k++)
 			counts[values[generations[i] - 1][k]]++;
 	}
 	if (expected != SORT_OK)
 		assert_int_equal(added, 0);
 	else
-		for (i = 0; i < 1000; i++)
+		for (size_t i = 0; i < 1000; i++)
 			if (counts[i] > 0)
 			{
 				assert_int_equal(runs.keys[distinct], i);
@@ -203,14 +197,11 @@ run_job(Unit *u, SortStatus expected)
 static void
 reset(size_t room, size_t size)
 {
-	int			i;
-	int			k;
-
 	memset(&fake, 0, sizeof(fake));
 	fake.room = room;
 	extent_size = size;
-	for (i = 0; i < EXTENTS; i++)
-		for (k = 0; k < KEYS; k++)
+	for (int i = 0; i < EXTENTS; i++)
+		for (int k = 0; k < KEYS; k++)
 			values[i][k] = (int32_t) unit_below(1000);
 }
 
@@ -259,14 +250,13 @@ test_failures(void **state)
 {
 	Unit		u;
 	int			calls;
-	int			i;
 
 	(void) state;
 	unit_init(&u);
 	reset(100, 4 << 20);
 	assert_int_equal(run_job(&u, SORT_OK), 100);
 	calls = fake.calls;
-	for (i = 1; i <= calls; i++)
+	for (int i = 1; i <= calls; i++)
 	{
 		reset(100, 4 << 20);
 		fake.fail_at = i;

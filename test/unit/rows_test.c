@@ -149,10 +149,8 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 	uint64_t	differ = 0;
 	uint32_t	ref = 0;
 	SortError	err;
-	size_t		i;
-	size_t		j;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint32_t	key = lo + (uint32_t) unit_below((uint64_t) hi - lo + 1);
 
@@ -160,8 +158,8 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 		pairs[i] = expected[i] = ROWS_PAIR(key, ref);
 	}
 	/* By insertion: nothing of the code under test. */
-	for (i = 1; i < n; i++)
-		for (j = i; j > 0 && expected[j - 1] > expected[j]; j--)
+	for (size_t i = 1; i < n; i++)
+		for (size_t j = i; j > 0 && expected[j - 1] > expected[j]; j--)
 		{
 			uint64_t	swap = expected[j];
 
@@ -170,7 +168,7 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 		}
 	rows_plan(&u->context, n, lo, hi, any_device, plan);
 	assert_int_equal(rows_sort(&rows, plan, &u->context, &err), SORT_OK);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint32_t	got;
 
@@ -199,15 +197,12 @@ test_cpu(void **state)
 		uint32_t	hi;
 	}			bounds[] = {{0, 0}, {7, 106}, {0, UINT32_MAX}, {UINT32_MAX - 9, UINT32_MAX}};
 	SortPlan	plan;
-	size_t		a;
-	size_t		b;
-	size_t		n;
 	Unit		u;
 
 	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (b = 0; b < lengthof(bounds); b++)
-			for (n = 0; n < 1500; n += 1 + n / 2)
+	for (size_t a = 0; a < lengthof(algorithms); a++)
+		for (size_t b = 0; b < lengthof(bounds); b++)
+			for (size_t n = 0; n < 1500; n += 1 + n / 2)
 			{
 				unit_init(&u);
 				u.context.algorithm = algorithms[a];
@@ -222,10 +217,9 @@ test_device(void **state)
 {
 	SortPlan	plan;
 	Unit		u;
-	int			at;
 
 	(void) state;
-	for (at = NOWHERE; at < STEPS; at++)
+	for (int at = NOWHERE; at < STEPS; at++)
 	{
 		unit_init(&u);
 		u.context.device = SORT_DEVICE_GPU;
@@ -262,13 +256,10 @@ test_device(void **state)
 static void
 test_failures(void **state)
 {
-	int			device;
-	int			kind;
-
 	(void) state;
 	fail_at = NOWHERE;
-	for (device = 0; device < 2; device++)
-		for (kind = 0; kind < 2; kind++)
+	for (int device = 0; device < 2; device++)
+		for (int kind = 0; kind < 2; kind++)
 		{
 			uint64_t	at = 0;
 			SortStatus	status = SORT_CANCELLED;
@@ -280,7 +271,6 @@ test_failures(void **state)
 				SortPlan	plan;
 				SortError	err;
 				Unit		u;
-				size_t		i;
 
 				unit_init(&u);
 				u.context.gpu = device ? &fake : NULL;
@@ -290,7 +280,7 @@ test_failures(void **state)
 					u.fail_at = at;
 				else
 					u.interrupt_at = at;
-				for (i = 0; i < lengthof(pairs); i++)
+				for (size_t i = 0; i < lengthof(pairs); i++)
 					pairs[i] = ROWS_PAIR(unit_below(100), (uint32_t) i);
 				rows_plan(&u.context, lengthof(pairs), 0, 99, true, &plan);
 				status = rows_sort(&rows, &plan, &u.context, &err);

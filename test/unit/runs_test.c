@@ -21,9 +21,8 @@ random_runs(int32_t shift, int32_t *keys, uint64_t *counts, uint64_t *table)
 	uint64_t	often = 1 + unit_below(40);
 	uint64_t	most = unit_below(3) ? 5 : UINT64_C(1) << 40;
 	size_t		len = 0;
-	int			k;
 
-	for (k = 0; k < KEYS; k++)
+	for (int k = 0; k < KEYS; k++)
 	{
 		if (unit_below(often) != 0)
 			continue;
@@ -38,10 +37,9 @@ static void
 check_runs(const Runs *runs, int32_t shift, const uint64_t *table)
 {
 	size_t		at = 0;
-	int			k;
 
 	assert_true(runs->len <= runs->capacity);
-	for (k = 0; k < KEYS; k++)
+	for (int k = 0; k < KEYS; k++)
 	{
 		if (table[k] == 0)
 			continue;
@@ -56,10 +54,8 @@ check_runs(const Runs *runs, int32_t shift, const uint64_t *table)
 static void
 test_merge(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 5000; trial++)
+	for (int trial = 0; trial < 5000; trial++)
 	{
 		Unit		u;
 		Runs		runs = {0};
@@ -68,10 +64,9 @@ test_merge(void **state)
 		uint64_t	counts[KEYS];
 		int32_t		shift = shifts[unit_below(lengthof(shifts))];
 		int			merges = (int) unit_below(12);
-		int			m;
 
 		unit_init(&u);
-		for (m = 0; m < merges; m++)
+		for (int m = 0; m < merges; m++)
 		{
 			size_t		len = random_runs(shift, keys, counts, table);
 
@@ -93,7 +88,6 @@ test_merge_edges(void **state)
 	const uint64_t ones[] = {1, 1};
 	Unit		u;
 	Runs		runs = {0};
-	size_t		i;
 
 	(void) state;
 	unit_init(&u);
@@ -107,7 +101,7 @@ test_merge_edges(void **state)
 	u.fail_at = u.allocations + 1;
 	assert_true(runs_merge(&runs, keys, counts, 4, &u.context.allocator));
 	assert_int_equal(runs.len, 4);
-	for (i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 	{
 		assert_int_equal(runs.keys[i], keys[i]);
 		assert_int_equal(runs.counts[i], 2 * counts[i]);
@@ -129,21 +123,19 @@ test_merge_no_memory(void **state)
 	const int32_t keys[] = {1, 3, 5};
 	const int32_t more[] = {0, 3, 4, 5, 6, 7, 8, 9, 10};
 	const uint64_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-	int			k;
 
 	(void) state;
-	for (k = 1; k <= 2; k++)
+	for (int k = 1; k <= 2; k++)
 	{
 		Unit		u;
 		Runs		runs = {0};
-		size_t		i;
 
 		unit_init(&u);
 		assert_true(runs_merge(&runs, keys, counts, 3, &u.context.allocator));
 		u.fail_at = u.allocations + (uint64_t) k;
 		assert_false(runs_merge(&runs, more, counts, 9, &u.context.allocator));
 		assert_int_equal(runs.len, 3);
-		for (i = 0; i < 3; i++)
+		for (size_t i = 0; i < 3; i++)
 		{
 			assert_int_equal(runs.keys[i], keys[i]);
 			assert_int_equal(runs.counts[i], counts[i]);
@@ -156,10 +148,8 @@ test_merge_no_memory(void **state)
 static void
 test_lower_bound_and_delete(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 2000; trial++)
+	for (int trial = 0; trial < 2000; trial++)
 	{
 		Unit		u;
 		Runs		runs = {0};
@@ -171,11 +161,10 @@ test_lower_bound_and_delete(void **state)
 		size_t		from = (size_t) unit_below(len + 1);
 		size_t		to = from + (size_t) unit_below(len + 1 - from);
 		size_t		i;
-		int64_t		key;
 
 		unit_init(&u);
 		assert_true(runs_merge(&runs, keys, counts, len, &u.context.allocator));
-		for (key = (int64_t) shift - 1; key <= (int64_t) shift + KEYS; key++)
+		for (int64_t key = (int64_t) shift - 1; key <= (int64_t) shift + KEYS; key++)
 		{
 			if (key < INT32_MIN || key > INT32_MAX)
 				continue;
@@ -195,10 +184,8 @@ test_lower_bound_and_delete(void **state)
 static void
 test_of_ordered(void **state)
 {
-	size_t		n;
-
 	(void) state;
-	for (n = 0; n < 300; n++)
+	for (size_t n = 0; n < 300; n++)
 	{
 		Unit		u;
 		Runs		runs = {0};
@@ -208,10 +195,9 @@ test_of_ordered(void **state)
 		int32_t		most = 1 + (int32_t) unit_below(KEYS - 1);
 		uint64_t	distinct = 0;
 		SortError	err;
-		size_t		i;
 
 		unit_init(&u);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			keys[i] = (int32_t) (shift + (int64_t) unit_below((uint64_t) most + 1));
 			distinct += table[(int64_t) keys[i] - shift]++ == 0;

@@ -53,13 +53,12 @@ static SortStatus
 fake_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
 	FakeJob    *job = (FakeJob *) base;
-	size_t		i;
 
 	assert_false(job->finished);
 	assert_true(n > 0);
 	if (step(&job->base.spec, AT_ADD, err) != SORT_OK)
 		return err->status;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		assert_true(keys[i] >= job->base.spec.lo && keys[i] <= job->base.spec.hi);
 	job->keys = realloc(job->keys, (job->n + n) * sizeof(int32_t));
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));

@@ -59,12 +59,10 @@ static void
 test_round_trip(void **state)
 {
 	static const size_t sizes[] = {0, 1, 16, 17, 4095, 4096, 4097, 10000, 150000};
-	size_t		i;
-	int			shape;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (int shape = 0; shape < SHAPE_COUNT; shape++)
 		{
 			Unit		u;
 			Unit		u2;
@@ -177,7 +175,6 @@ read_hostile(const char *bytes, size_t size)
 		uint64_t	n = 0;
 		int64_t		last = INT64_MIN;
 		size_t		got;
-		size_t		i;
 
 		assert_true(sorter_count(&s) <= INT64_MAX);
 		assert_sort_ok(sorter_finish(&s, SORT_WANT_RUNS, &err), err);
@@ -185,7 +182,7 @@ read_hostile(const char *bytes, size_t size)
 		do
 		{
 			assert_sort_ok(sorter_cursor_runs(&cursor, keys, counts, lengthof(keys), &got, &err), err);
-			for (i = 0; i < got; i++)
+			for (size_t i = 0; i < got; i++)
 			{
 				assert_true(keys[i] > last && counts[i] > 0);
 				last = keys[i];
@@ -242,22 +239,19 @@ sample_bytes(int kind, size_t *size)
 static void
 test_truncated(void **state)
 {
-	int			kind;
-
 	(void) state;
-	for (kind = 0; kind < 4; kind++)
+	for (int kind = 0; kind < 4; kind++)
 	{
 		size_t		size;
 		char	   *bytes = sample_bytes(kind, &size);
 		char	   *longer = unit_alloc(size + 8, 1);
-		size_t		n;
 
 		assert_int_equal(read_hostile(bytes, size), SORT_OK);
-		for (n = 0; n < size; n++)
+		for (size_t n = 0; n < size; n++)
 			assert_int_equal(read_hostile(bytes, n), SORT_CORRUPT);
 		memset(longer, 0, size + 8);
 		memcpy(longer, bytes, size);
-		for (n = size + 1; n <= size + 8; n++)
+		for (size_t n = size + 1; n <= size + 8; n++)
 			assert_int_equal(read_hostile(longer, n), SORT_CORRUPT);
 		free(bytes);
 		free(longer);
@@ -267,18 +261,14 @@ test_truncated(void **state)
 static void
 test_flipped(void **state)
 {
-	int			kind;
-
 	(void) state;
-	for (kind = 0; kind < 4; kind++)
+	for (int kind = 0; kind < 4; kind++)
 	{
 		size_t		size;
 		char	   *bytes = sample_bytes(kind, &size);
-		size_t		i;
-		int			bit;
 
-		for (i = 0; i < size; i++)
-			for (bit = 0; bit < 9; bit++)
+		for (size_t i = 0; i < size; i++)
+			for (int bit = 0; bit < 9; bit++)
 			{
 				char		before = bytes[i];
 				SortStatus	status;
@@ -298,19 +288,17 @@ static void
 test_garbage(void **state)
 {
 	char		bytes[400];
-	int			trial;
 	int			accepted = 0;
 
 	(void) state;
-	for (trial = 0; trial < 120000; trial++)
+	for (int trial = 0; trial < 120000; trial++)
 	{
 		size_t		size = (size_t) unit_below(sizeof(bytes) + 1);
 		uint64_t	nruns = unit_below(12);
 		uint64_t	nkeys = unit_below(12);
 		uint32_t	width = unit_below(2) ? 4 : 8;
-		size_t		i;
 
-		for (i = 0; i < sizeof(bytes); i++)
+		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (char) (unit_below(2) ? unit_random() : 0);
 		if (trial % 4 > 0)
 		{
@@ -328,7 +316,7 @@ test_garbage(void **state)
 			/* Keys in order, so that the counts decide. */
 			int32_t		key = unit_key(INT32_MIN, 0);
 
-			for (i = 0; i < nruns; i++)
+			for (size_t i = 0; i < nruns; i++)
 			{
 				memcpy(bytes + HEADER_SIZE + nruns * width + i * 4, &key, 4);
 				key += 1 + unit_key(0, 1000);
@@ -350,22 +338,18 @@ test_hostile_headers(void **state)
 		UINT64_MAX / 4 + 1, UINT64_MAX - 1, UINT64_MAX
 	};
 	char		bytes[HEADER_SIZE + 48];
-	uint32_t	width;
-	size_t		i;
-	size_t		j;
-	size_t		size;
 
 	(void) state;
 	memset(bytes, 0, sizeof(bytes));
-	for (i = 0; i < lengthof(lengths); i++)
-		for (j = 0; j < lengthof(lengths); j++)
-			for (width = 4; width <= 8; width += 4)
-				for (size = HEADER_SIZE; size <= sizeof(bytes); size += 4)
+	for (size_t i = 0; i < lengthof(lengths); i++)
+		for (size_t j = 0; j < lengthof(lengths); j++)
+			for (uint32_t width = 4; width <= 8; width += 4)
+				for (size_t size = HEADER_SIZE; size <= sizeof(bytes); size += 4)
 				{
 					put_header(bytes, MAGIC, width, lengths[i], lengths[j]);
 					assert_int_equal(read_hostile(bytes, size), SORT_CORRUPT);
 				}
-	for (width = 0; width < 100; width++)
+	for (uint32_t width = 0; width < 100; width++)
 	{
 		put_header(bytes, MAGIC, width, 0, 0);
 		assert_int_equal(read_hostile(bytes, HEADER_SIZE),
@@ -387,10 +371,9 @@ test_too_many_keys(void **state)
 	Unit		u;
 	Sorter		s;
 	SortError	err;
-	int			more;
 
 	(void) state;
-	for (more = 0; more < 2; more++)
+	for (int more = 0; more < 2; more++)
 	{
 		counts[0] = half;
 		counts[1] = rest + (uint64_t) more;
@@ -434,10 +417,8 @@ test_too_many_keys(void **state)
 static void
 test_bounds(void **state)
 {
-	int			kind;
-
 	(void) state;
-	for (kind = 0; kind < 4; kind++)
+	for (int kind = 0; kind < 4; kind++)
 	{
 		size_t		size;
 		char	   *bytes = sample_bytes(kind, &size);

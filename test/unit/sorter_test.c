@@ -26,18 +26,15 @@ test_sizes(void **state)
 		0, 1, 2, 15, 16, 17, 31, 32, 33, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097,
 		6143, 6144, 6145, 8191, 8192, 8193, 16384, 65535, 65536, 65537, 131073
 	};
-	size_t		i;
-	int			shape;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (int shape = 0; shape < SHAPE_COUNT; shape++)
 		{
 			int32_t    *keys = unit_alloc(sizes[i], sizeof(int32_t));
-			int			way;
 
 			unit_fill((UnitShape) shape, keys, sizes[i]);
-			for (way = 0; way < WAY_COUNT; way++)
+			for (int way = 0; way < WAY_COUNT; way++)
 				if (sizes[i] < 10000 || (way + shape + (int) i) % 3 == 0)
 					way_check_sort((Way) way, keys, sizes[i], SORT_ALGORITHM_AUTO, 1);
 			free(keys);
@@ -54,22 +51,19 @@ test_tiny_is_free(void **state)
 	SorterCursor cursor;
 	int32_t		out[SORTER_INLINE_KEYS];
 	size_t		got;
-	size_t		n;
 
 	(void) state;
 	unit_init(&u);
-	for (n = 0; n <= SORTER_INLINE_KEYS; n++)
+	for (size_t n = 0; n <= SORTER_INLINE_KEYS; n++)
 	{
-		size_t		i;
-
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			assert_sort_ok(sorter_add_key(&s, -(int32_t) i, &err), err);
 		assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
 		assert_sort_ok(sorter_open_cursor(&s, true, &cursor, &err), err);
 		assert_sort_ok(sorter_cursor_keys(&cursor, out, SORTER_INLINE_KEYS, &got, &err), err);
 		assert_int_equal(got, n);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			assert_int_equal(out[i], -(int32_t) i);
 		assert_int_equal(u.allocations, 0);
 		sorter_reset(&s);
@@ -85,10 +79,9 @@ test_states(void **state)
 {
 	size_t		n = 200000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-	int			shape;
 
 	(void) state;
-	for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (int shape = 0; shape < SHAPE_COUNT; shape++)
 	{
 		Unit		u;
 		Sorter		s;
@@ -149,10 +142,8 @@ test_states(void **state)
 static void
 test_sparse_absorbed(void **state)
 {
-	int			side;
-
 	(void) state;
-	for (side = 0; side < 3; side++)
+	for (int side = 0; side < 3; side++)
 	{
 		Unit		u;
 		Sorter		s;
@@ -161,12 +152,10 @@ test_sparse_absorbed(void **state)
 		int32_t		run_keys[5];
 		uint64_t	counts[5];
 		int32_t    *keys = unit_alloc(20000, sizeof(int32_t));
-		size_t		i;
-		int			round;
 
 		unit_init(&u);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-		for (i = 0; i < 5; i++)
+		for (size_t i = 0; i < 5; i++)
 		{
 			run_keys[i] = ((int32_t) i - 2) * 100000;
 			counts[i] = 1 + unit_below(3);
@@ -175,9 +164,9 @@ test_sparse_absorbed(void **state)
 		assert_sort_ok(sorter_add_runs(&s, run_keys, counts, 5, &err), err);
 		assert_int_equal(s.big->dense.range, 0);
 		assert_int_equal(s.big->sparse.len, 5);
-		for (round = 1; round <= 60; round++)
+		for (int round = 1; round <= 60; round++)
 		{
-			for (i = 0; i < 20000; i++)
+			for (size_t i = 0; i < 20000; i++)
 			{
 				int32_t		reach = round * 5000;
 
@@ -203,10 +192,8 @@ test_sparse_absorbed(void **state)
 static void
 test_all_parts(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 30; trial++)
+	for (int trial = 0; trial < 30; trial++)
 	{
 		Unit		u;
 		Sorter		s;
@@ -215,20 +202,19 @@ test_all_parts(void **state)
 		int32_t		run_keys[4] = {INT32_MIN, -2000000000, 2000000000, INT32_MAX};
 		uint64_t	counts[4] = {3, 1, 2, 40};
 		int32_t		keys[30000];
-		size_t		i;
 
 		unit_init(&u);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-		for (i = 0; i < lengthof(keys); i++)
+		for (size_t i = 0; i < lengthof(keys); i++)
 			keys[i] = unit_below(1000) == 0 ? unit_key(INT32_MIN, INT32_MAX) : unit_key(-100, 100);
 		bag_add_keys(&bag, keys, lengthof(keys));
 		assert_sort_ok(sorter_add(&s, keys, lengthof(keys), &err), err);
-		for (i = 0; i < 4; i++)
+		for (size_t i = 0; i < 4; i++)
 			bag_add(&bag, run_keys[i], counts[i]);
 		if (trial % 3 > 0)
 			assert_sort_ok(sorter_add_runs(&s, run_keys, counts, 4, &err), err);
 		else
-			for (i = 0; i < 4; i++)
+			for (size_t i = 0; i < 4; i++)
 				while (counts[i]-- > 0)
 					assert_sort_ok(sorter_add_key(&s, run_keys[i], &err), err);
 		assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
@@ -244,20 +230,17 @@ test_all_parts(void **state)
 static void
 test_add_after_finish(void **state)
 {
-	int			shape;
-
 	(void) state;
-	for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (int shape = 0; shape < SHAPE_COUNT; shape++)
 	{
 		Unit		u;
 		Sorter		s;
 		SortError	err;
 		Bag			bag = {0};
-		int			round;
 
 		unit_init(&u);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-		for (round = 0; round < 12; round++)
+		for (int round = 0; round < 12; round++)
 		{
 			size_t		n = (size_t) unit_below(unit_below(2) ? 20 : 9000);
 			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -290,10 +273,9 @@ test_array_in_place(void **state)
 		SORT_ALGORITHM_AUTO, SORT_ALGORITHM_RADIX, SORT_ALGORITHM_ZERO_COMPRESSED,
 		SORT_ALGORITHM_COMPARISON_FREE
 	};
-	int			trial;
 
 	(void) state;
-	for (trial = 0; trial < 300; trial++)
+	for (int trial = 0; trial < 300; trial++)
 	{
 		size_t		n = (size_t) unit_below(trial % 4 ? 200 : 30000);
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -329,12 +311,10 @@ static void
 test_ordered_array(void **state)
 {
 	static const size_t sizes[] = {2, 100, 4095, 4096, 5000, 1048576, 1048577};
-	size_t		i;
-	int			trial;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (trial = 0; trial < (sizes[i] > 100000 ? 6 : 24); trial++)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (int trial = 0; trial < (sizes[i] > 100000 ? 6 : 24); trial++)
 		{
 			size_t		n = sizes[i];
 			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -345,9 +325,8 @@ test_ordered_array(void **state)
 			Unit		u;
 			Sorter		s;
 			SortError	err;
-			size_t		j;
 
-			for (j = 0; j < n; j++)
+			for (size_t j = 0; j < n; j++)
 				keys[j] = -5 + (int32_t) (j / 2) * step;
 			if (trial % 3 > 0)
 				keys[trial % 3 == 1 ? (size_t) unit_below(n) : unit_below(2) ? 0 : n - 1] =
@@ -374,14 +353,11 @@ static void
 test_bounds(void **state)
 {
 	static const size_t sizes[] = {1, 16, 17, 100, 4096, 4097, 20000};
-	size_t		i;
-	int			way;
-	int			kind;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (way = 0; way < WAY_COUNT; way++)
-			for (kind = 0; kind < 8; kind++)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (int way = 0; way < WAY_COUNT; way++)
+			for (int kind = 0; kind < 8; kind++)
 			{
 				size_t		n = sizes[i];
 				int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -462,22 +438,19 @@ static void
 test_bounds_after_merge(void **state)
 {
 	static int32_t keys[4097];
-	int32_t		range;
-	int			low;
 
 	(void) state;
 	/* Among them some that the plan takes with the other's slack, but without more. */
-	for (range = 500; range < 50000; range += range / 50)
-		for (low = 0; low < 2; low++)
+	for (int32_t range = 500; range < 50000; range += range / 50)
+		for (int low = 0; low < 2; low++)
 		{
 			Unit		u;
 			Sorter		s;
 			Sorter		other;
 			SortError	err;
 			SortStatus	status;
-			size_t		i;
 
-			for (i = 0; i < lengthof(keys); i++)
+			for (size_t i = 0; i < lengthof(keys); i++)
 				keys[i] = unit_key(0, range - 1);
 			unit_init(&u);
 			sorter_init(&other, &u.context, INT32_MIN, INT32_MAX);
@@ -503,14 +476,11 @@ test_permutation(void **state)
 	};
 	/* The last one is more than one piece between two looks for a cancel. */
 	static const size_t sizes[] = {0, 1, 2, 17, 1000, 4095, 4096, 4097, 50000, 1100000};
-	size_t		i;
-	size_t		a;
-	int			shape;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (a = 0; a < lengthof(algorithms); a++)
-			for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (size_t a = 0; a < lengthof(algorithms); a++)
+			for (int shape = 0; shape < SHAPE_COUNT; shape++)
 			{
 				size_t		n = sizes[i];
 				int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -521,7 +491,6 @@ test_permutation(void **state)
 				Sorter		s;
 				SortError	err;
 				SorterStats stats;
-				int			descending;
 
 				if (n > 1000000 && (a > 0 || (shape != SHAPE_NARROW && shape != SHAPE_WIDE)))
 				{
@@ -537,7 +506,7 @@ test_permutation(void **state)
 				sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 				assert_sort_ok(sorter_add_array(&s, keys, n, &err), err);
 				assert_sort_ok(sorter_finish(&s, SORT_WANT_PERMUTATION, &err), err);
-				for (descending = 0; descending < 2; descending++)
+				for (int descending = 0; descending < 2; descending++)
 				{
 					if (n > 0)
 						memset(out, 0xEE, n * sizeof(uint32_t));
@@ -567,10 +536,9 @@ test_permutation_of_nothing(void **state)
 	Unit		u;
 	Sorter		s;
 	SortError	err;
-	size_t		n;
 
 	(void) state;
-	for (n = 1; n <= lengthof(keys); n += 1 + n)
+	for (size_t n = 1; n <= lengthof(keys); n += 1 + n)
 	{
 		unit_init(&u);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
@@ -591,10 +559,9 @@ test_huge_counts(void **state)
 	const uint64_t counts[] = {UINT64_C(1) << 40, 1, UINT64_C(1) << 33, UINT32_MAX, 7};
 	const int32_t narrow[] = {10, 11, 12};
 	const uint64_t narrow_counts[] = {UINT32_MAX, UINT64_C(1) << 50, 1};
-	int			round;
 
 	(void) state;
-	for (round = 0; round < 2; round++)
+	for (int round = 0; round < 2; round++)
 	{
 		Unit		u;
 		Unit		u2;
@@ -607,17 +574,14 @@ test_huge_counts(void **state)
 		void	   *bytes;
 		size_t		size;
 		size_t		got;
-		size_t		i;
 
 		unit_init(&u);
 		unit_init(&u2);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 		sorter_init(&copy, &u2.context, INT32_MIN, INT32_MAX);
-		for (i = 0; i < 3; i++)
+		for (size_t i = 0; i < 3; i++)
 		{
-			int			j;
-
-			for (j = 0; j < (round == 0 ? 5 : 3); j++)
+			for (int j = 0; j < (round == 0 ? 5 : 3); j++)
 				bag_add(&bag, round == 0 ? keys[j] : narrow[j], round == 0 ? counts[j] : narrow_counts[j]);
 			if (round == 0)
 				assert_sort_ok(sorter_add_runs(&s, keys, counts, 5, &err), err);
@@ -656,21 +620,18 @@ test_huge_counts(void **state)
 static void
 test_widening_is_linear(void **state)
 {
-	int			stride;
-
 	(void) state;
-	for (stride = 1; stride <= 12; stride++)
+	for (int stride = 1; stride <= 12; stride++)
 	{
 		size_t		n = 1500000;
 		Unit		u;
 		Sorter		s;
 		SortError	err;
 		SorterStats stats;
-		size_t		i;
 
 		unit_init(&u);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			assert_sort_ok(sorter_add_key(&s, (int32_t) i * stride, &err), err);
 		assert_sort_ok(sorter_finish(&s, SORT_WANT_RUNS, &err), err);
 		sorter_stats(&s, NULL, &stats);
@@ -687,21 +648,18 @@ static void
 test_memory_limit(void **state)
 {
 	static const size_t sizes[] = {50000, 300000};
-	size_t		i;
-	int			allowed;
 
 	(void) state;
-	for (i = 0; i < lengthof(sizes); i++)
-		for (allowed = 0; allowed < 2; allowed++)
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		for (int allowed = 0; allowed < 2; allowed++)
 		{
 			int32_t    *keys = unit_alloc(sizes[i], sizeof(int32_t));
 			Bag			bag = {0};
 			Unit		u;
 			Sorter		s;
 			SortError	err;
-			size_t		k;
 
-			for (k = 0; k < sizes[i]; k++)
+			for (size_t k = 0; k < sizes[i]; k++)
 				keys[k] = unit_key(-5000, 4999);
 			unit_init(&u);
 			u.context.memory_limit = allowed ? 16 << 20 : 30000;

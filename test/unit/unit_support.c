@@ -153,11 +153,10 @@ unit_fill(UnitShape shape, int32_t *keys, size_t n)
 	int32_t		few[64];
 	size_t		nfew = 1 + (size_t) unit_below(lengthof(few));
 	int32_t		step = unit_key(0, 9);
-	size_t		i;
 
-	for (i = 0; i < lengthof(few); i++)
+	for (size_t i = 0; i < lengthof(few); i++)
 		few[i] = unit_key(INT32_MIN, INT32_MAX);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		switch (shape)
 		{
@@ -207,23 +206,21 @@ unit_sort_pairs(UnitPair *pairs, size_t n)
 	UnitPair   *from = pairs;
 	UnitPair   *to = other;
 	uint64_t	varying = 0;
-	int			shift;
-	size_t		i;
 
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 		varying |= pairs[i].key ^ pairs[0].key;
-	for (shift = 0; shift < 64; shift += 8)
+	for (int shift = 0; shift < 64; shift += 8)
 	{
 		size_t		start[257] = {0};
 		UnitPair   *sorted = to;
 
 		if ((varying >> shift & 0xFF) == 0)
 			continue;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			start[(from[i].key >> shift & 0xFF) + 1]++;
-		for (i = 0; i < 256; i++)
+		for (size_t i = 0; i < 256; i++)
 			start[i + 1] += start[i];
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			to[start[from[i].key >> shift & 0xFF]++] = from[i];
 		to = from;
 		from = sorted;
@@ -251,9 +248,8 @@ static UnitPair *
 sort_keys(const int32_t *keys, size_t n, bool descending)
 {
 	UnitPair   *pairs = unit_alloc(n + 1, sizeof(UnitPair));
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		pairs[i] = (UnitPair) {.key = key_bits(keys[i], descending),.value = i};
 	unit_sort_pairs(pairs, n);
 	return pairs;
@@ -263,9 +259,8 @@ void
 unit_sort(int32_t *keys, size_t n, bool descending)
 {
 	UnitPair   *pairs = sort_keys(keys, n, descending);
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = key_of_bits(pairs[i].key, descending);
 	free(pairs);
 }
@@ -274,9 +269,8 @@ void
 unit_permutation(const int32_t *keys, size_t n, bool descending, uint32_t base, uint32_t *out)
 {
 	UnitPair   *pairs = sort_keys(keys, n, descending);
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		out[i] = base + (uint32_t) pairs[i].value;
 	free(pairs);
 }
@@ -299,18 +293,14 @@ bag_add(Bag *bag, int32_t key, uint64_t count)
 void
 bag_add_keys(Bag *bag, const int32_t *keys, size_t n)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		bag_add(bag, keys[i], 1);
 }
 
 void
 bag_add_bag(Bag *bag, const Bag *other)
 {
-	size_t		i;
-
-	for (i = 0; i < other->len; i++)
+	for (size_t i = 0; i < other->len; i++)
 		bag_add(bag, other->items[i].key, other->items[i].count);
 }
 
@@ -318,18 +308,17 @@ void
 bag_normalize(Bag *bag)
 {
 	UnitPair   *pairs = unit_alloc(bag->len + 1, sizeof(UnitPair));
-	size_t		from;
 	size_t		to = 0;
 
-	for (from = 0; from < bag->len; from++)
+	for (size_t from = 0; from < bag->len; from++)
 		pairs[from] = (UnitPair) {.key = key_bits(bag->items[from].key, false),.value = bag->items[from].count};
 	unit_sort_pairs(pairs, bag->len);
-	for (from = 0; from < bag->len; from++)
+	for (size_t from = 0; from < bag->len; from++)
 		bag->items[from] = (BagItem) {.key = key_of_bits(pairs[from].key, false),.count = pairs[from].value};
 	free(pairs);
 	if (bag->len == 0)
 		return;
-	for (from = 1; from < bag->len; from++)
+	for (size_t from = 1; from < bag->len; from++)
 	{
 		if (bag->items[from].key == bag->items[to].key)
 			bag->items[to].count += bag->items[from].count;
@@ -396,14 +385,13 @@ check_cursor_runs(Sorter *s, bool descending, const Bag *bag, size_t batch)
 	SortError	err;
 	size_t		at = 0;
 	size_t		got;
-	size_t		i;
 
 	assert_sort_ok(sorter_open_cursor(s, descending, &cursor, &err), err);
 	do
 	{
 		assert_sort_ok(sorter_cursor_runs(&cursor, keys, counts, batch, &got, &err), err);
 		assert_true(got <= batch && got <= bag->len - at);
-		for (i = 0; i < got; i++, at++)
+		for (size_t i = 0; i < got; i++, at++)
 		{
 			const BagItem *item = &bag->items[descending ? bag->len - 1 - at : at];
 
@@ -445,15 +433,13 @@ unit_check_sorter(Unit *u, Sorter *s, Bag *bag, int32_t *out)
 	SortError	err;
 	size_t		n;
 	size_t		at = 0;
-	size_t		i;
-	int			descending;
 
 	bag_normalize(bag);
 	assert_int_equal(sorter_count(s), bag->n);
 	check_stats(s, bag, NULL, false);
 	assert_int_equal(sorter_memory(s), u->bytes);
 
-	for (descending = 0; descending < 2; descending++)
+	for (int descending = 0; descending < 2; descending++)
 	{
 		size_t		batch = bag->len < 5000 ? batches[unit_below(lengthof(batches))] : 4097;
 
@@ -465,18 +451,16 @@ unit_check_sorter(Unit *u, Sorter *s, Bag *bag, int32_t *out)
 
 	n = (size_t) bag->n;
 	expected = unit_alloc(n + 1, sizeof(int32_t));
-	for (i = 0; i < bag->len; i++)
+	for (size_t i = 0; i < bag->len; i++)
 	{
-		uint64_t	c;
-
-		for (c = 0; c < bag->items[i].count; c++)
+		for (uint64_t c = 0; c < bag->items[i].count; c++)
 			expected[at++] = bag->items[i].key;
 	}
 	assert_int_equal(at, n);
 	if (out == NULL)
 	{
 		mine = unit_alloc(n, sizeof(int32_t));
-		for (descending = 1; descending >= 0; descending--)
+		for (int descending = 1; descending >= 0; descending--)
 		{
 			size_t		batch = n < 20000 ? batches[unit_below(lengthof(batches))]
 				: batches[5 + unit_below(3)];

@@ -12,12 +12,11 @@ SortStatus
 way_add(Sorter *s, Way way, const int32_t *keys, size_t n, SortError *err)
 {
 	SortStatus	status = SORT_OK;
-	size_t		i;
 
 	switch (way)
 	{
 		case WAY_KEY:
-			for (i = 0; i < n && status == SORT_OK; i++)
+			for (size_t i = 0; i < n && status == SORT_OK; i++)
 				status = sorter_add_key(s, keys[i], err);
 			return status;
 		case WAY_ADD:
@@ -25,7 +24,7 @@ way_add(Sorter *s, Way way, const int32_t *keys, size_t n, SortError *err)
 		case WAY_ARRAY:
 			return sorter_add_array(s, keys, n, err);
 		case WAY_PARTS:
-			for (i = 0; i < n && status == SORT_OK;)
+			for (size_t i = 0; i < n && status == SORT_OK;)
 			{
 				size_t		part = 1 + (size_t) unit_below(unit_below(3) ? 100 : 10000);
 
@@ -42,7 +41,7 @@ way_add(Sorter *s, Way way, const int32_t *keys, size_t n, SortError *err)
 
 				bag_add_keys(&bag, keys, n);
 				bag_normalize(&bag);
-				for (i = 0; i < bag.len; i++)
+				for (size_t i = 0; i < bag.len; i++)
 				{
 					run_keys[i] = bag.items[i].key;
 					counts[i] = bag.items[i].count;

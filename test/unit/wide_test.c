@@ -49,12 +49,9 @@ check_wide(int32_t *keys, size_t n, bool descending)
 static void
 test_small(void **state)
 {
-	size_t		n;
-	int			shape;
-
 	(void) state;
-	for (n = 0; n < 100; n++)
-		for (shape = 0; shape < SHAPE_COUNT; shape++)
+	for (size_t n = 0; n < 100; n++)
+		for (int shape = 0; shape < SHAPE_COUNT; shape++)
 		{
 			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 
@@ -67,10 +64,8 @@ test_small(void **state)
 static void
 test_middle(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 60; trial++)
+	for (int trial = 0; trial < 60; trial++)
 	{
 		size_t		n = 1000 + (size_t) unit_below(50000);
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -91,12 +86,11 @@ check_split(size_t n, int64_t first, int64_t step, bool descending)
 {
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 	Unit		u;
-	size_t		i;
 
 	unit_init(&u);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = (int32_t) (first + (int64_t) i * step);
-	for (i = n; i > 1; i--)
+	for (size_t i = n; i > 1; i--)
 	{
 		size_t		j = (size_t) unit_below(i);
 		int32_t		key = keys[i - 1];
@@ -105,7 +99,7 @@ check_split(size_t n, int64_t first, int64_t step, bool descending)
 		keys[j] = key;
 	}
 	assert_true(wide_sort_keys(keys, n, descending, &u.context));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (keys[i] != first + (int64_t) (descending ? n - 1 - i : i) * step)
 			fail_msg("key %zu of %zu is %d", i, n, (int) keys[i]);
 	assert_true(u.asked > 1);
@@ -130,20 +124,18 @@ test_split_skewed(void **state)
 	size_t		n = SPLIT + 1000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 	size_t	   *counts = calloc(1 << 16, sizeof(size_t));
-	int			descending;
 
 	(void) state;
 	assert_non_null(counts);
-	for (descending = 0; descending < 2; descending++)
+	for (int descending = 0; descending < 2; descending++)
 	{
 		Unit		u;
 		size_t		at = 0;
-		size_t		i;
 		int			v;
 
 		unit_init(&u);
 		memset(counts, 0, (1 << 16) * sizeof(size_t));
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			v = (int) (unit_random() >> 48 >> unit_below(40) % 17);
 			/* One key far away from all others. */
@@ -153,12 +145,10 @@ test_split_skewed(void **state)
 			keys[i] = v == (1 << 16) - 1 ? INT32_MAX : INT32_MIN + v;
 		}
 		assert_true(wide_sort_keys(keys, n, descending, &u.context));
-		for (i = 0; i < 1 << 16; i++)
+		for (size_t i = 0; i < 1 << 16; i++)
 		{
-			size_t		c;
-
 			v = descending ? (1 << 16) - 1 - (int) i : (int) i;
-			for (c = 0; c < counts[v]; c++)
+			for (size_t c = 0; c < counts[v]; c++)
 				if (keys[at++] != (v == (1 << 16) - 1 ? INT32_MAX : INT32_MIN + v))
 					fail_msg("key %zu is %d", at - 1, (int) keys[at - 1]);
 		}
@@ -174,14 +164,13 @@ test_split_equal(void **state)
 	size_t		n = SPLIT + 1;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 	Unit		u;
-	size_t		i;
 
 	(void) state;
 	unit_init(&u);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] = -5;
 	assert_true(wide_sort_keys(keys, n, false, &u.context));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		assert_true(keys[i] == -5);
 	free(keys);
 }
@@ -194,17 +183,16 @@ test_split_pairs(void **state)
 	uint64_t   *pairs = unit_alloc(n, sizeof(uint64_t));
 	uint64_t	sum = 0;
 	Unit		u;
-	size_t		i;
 
 	(void) state;
 	unit_init(&u);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		pairs[i] = unit_random() >> (i % 3 * 20);
 		sum += pairs[i] * pairs[i];
 	}
 	assert_true(wide_sort_pairs(pairs, n, &u.context));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		sum -= pairs[i] * pairs[i];
 		if (i > 0 && pairs[i - 1] > pairs[i])
@@ -224,10 +212,9 @@ test_split_interrupted(void **state)
 	uint64_t	looks;
 	uint64_t	sum = 0;
 	uint64_t	squares = 0;
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		keys[i] = unit_key(INT32_MIN, INT32_MAX);
 		sum += (uint64_t) (int64_t) keys[i];
@@ -246,7 +233,7 @@ test_split_interrupted(void **state)
 		assert_true(done == (u.asked < k));
 		if (!done)
 			assert_int_equal(u.asked, k);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			sum_now += (uint64_t) (int64_t) keys[i];
 			squares_now += (uint64_t) ((int64_t) keys[i] * keys[i]);
@@ -267,12 +254,10 @@ static void
 test_comparison_free(void **state)
 {
 	static const uint64_t ranges[] = {1, 2, 3, 4, 5, 7, 10, 255, 1000, 100003};
-	int			threads;
-	size_t		r;
 
 	(void) state;
-	for (threads = 1; threads <= 5; threads++)
-		for (r = 0; r < lengthof(ranges); r++)
+	for (int threads = 1; threads <= 5; threads++)
+		for (size_t r = 0; r < lengthof(ranges); r++)
 		{
 			/* That many threads are not worth it with fewer keys. */
 			size_t		n = unit_below(4) == 0 ? (size_t) unit_below(10)
@@ -285,7 +270,6 @@ test_comparison_free(void **state)
 			int			used;
 			SortError	err;
 			Unit		u;
-			size_t		i;
 
 			if (threads > 3 && r % 3 != 1)
 				continue;		/* they take their time under a sanitizer */
@@ -293,7 +277,7 @@ test_comparison_free(void **state)
 			expected = unit_alloc(n, sizeof(int32_t));
 			unit_init(&u);
 			u.context.threads = threads;
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				expected[i] = keys[i] = unit_key(lo, hi);
 			unit_sort(expected, n, descending);
 			assert_sort_ok(sort_free(keys, n, lo, hi, descending, &u.context, &used, &err), err);
@@ -336,10 +320,9 @@ test_comparison_free_threads(void **state)
 		{UINT32_MAX, 1, 1024, 255},
 		{UINT64_MAX, 1, 1024, 1024},
 	};
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < lengthof(cases); i++)
+	for (size_t i = 0; i < lengthof(cases); i++)
 		if (comparison_free_threads(cases[i].n, cases[i].range, cases[i].allowed) != cases[i].threads)
 			fail_msg("case %zu: %d threads", i,
 					 comparison_free_threads(cases[i].n, cases[i].range, cases[i].allowed));
@@ -358,10 +341,9 @@ static bool
 touching_interrupted(void *arg)
 {
 	Touched    *touched = arg;
-	size_t		i;
 
 	/* The thread sanitizer reports this if there is another thread. */
-	for (i = 0; i < touched->n; i += 1000)
+	for (size_t i = 0; i < touched->n; i += 1000)
 		((volatile int32_t *) touched->keys)[i] = touched->keys[i];
 	return ++touched->asked == touched->stop_at;
 }
@@ -377,10 +359,9 @@ test_comparison_free_long(void **state)
 	size_t		n = 9500000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 	int32_t    *expected = unit_alloc(n, sizeof(int32_t));
-	size_t		c;
 
 	(void) state;
-	for (c = 0; c < lengthof(last); c++)
+	for (size_t c = 0; c < lengthof(last); c++)
 	{
 		int			threads = 1 + (int) (c + unit_below(2)) % 2;
 		bool		descending = unit_below(2);
@@ -389,14 +370,13 @@ test_comparison_free_long(void **state)
 		int			used;
 		SortError	err;
 		Unit		u;
-		size_t		i;
 
 		unit_init(&u);
 		u.context.threads = threads;
 		u.context.interrupted = touching_interrupted;
 		u.context.interrupted_arg = &touched;
 		/* Most keys are one value, which is any of them. */
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			expected[i] = unit_below(10) ? last[c] / 2 : unit_key(0, last[c]);
 		memcpy(keys, expected, n * sizeof(int32_t));
 		unit_sort(expected, n, descending);
@@ -408,7 +388,7 @@ test_comparison_free_long(void **state)
 		assert_in_range(asked, 40, 55);
 
 		/* Interrupted at the first, the last, and one between: no OK, no leak. */
-		for (i = 0; i < 3; i++)
+		for (size_t i = 0; i < 3; i++)
 		{
 			touched.asked = 0;
 			touched.stop_at = i == 0 ? 1 : i == 1 ? asked : 2 + (int) unit_below((uint64_t) asked - 2);
@@ -451,11 +431,9 @@ test_comparison_free_errors(void **state)
 	}
 	for (k = 1;; k++)
 	{
-		size_t		i;
-
 		unit_init(&u);
 		u.context.threads = 1 + (int) (k & 3);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = (int32_t) (i % 1000);
 		u.interrupt_at = k;
 		if (sort_free(keys, n, 0, 999, false, &u.context, &used, &err) == SORT_OK)
@@ -472,10 +450,8 @@ test_comparison_free_errors(void **state)
 static void
 test_permutation(void **state)
 {
-	int			trial;
-
 	(void) state;
-	for (trial = 0; trial < 300; trial++)
+	for (int trial = 0; trial < 300; trial++)
 	{
 		size_t		n = (size_t) unit_below(trial % 10 ? 300 : 20000);
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
@@ -489,7 +465,6 @@ test_permutation(void **state)
 		uint64_t	used = 0;
 		uint64_t	distinct;
 		Unit		u;
-		size_t		i;
 
 		assert_non_null(bins);
 		unit_init(&u);
@@ -500,7 +475,7 @@ test_permutation(void **state)
 		assert_true(permutation_unpack(pairs, n, out, &u.context));
 		unit_assert_keys((int32_t *) out, (int32_t *) expected, n, "permutation by pairs");
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			keys[i] = lo + unit_key(0, 1000);
 			used += bins[keys[i] - (int64_t) lo]++ == 0;

@@ -34,8 +34,6 @@
 #ifndef HPSORT_PG_COLUMN_COLUMN_H
 #define HPSORT_PG_COLUMN_COLUMN_H
 
-#include "postgres.h"
-
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 

@@ -15,16 +15,14 @@
 static void
 add_conditions(RowFilters *filters, const List *conditions, int number, bool further)
 {
-	ListCell   *lc;
-
 	filters->conditions =
 		repalloc(filters->conditions,
 				 (filters->nconditions + list_length(conditions)) * sizeof(RowCondition));
-	foreach(lc, conditions)
+	foreach_ptr(const FilterCondition, tested, conditions)
 	{
 		RowCondition *condition = &filters->conditions[filters->nconditions++];
 
-		condition->condition = (const FilterCondition *) lfirst(lc);
+		condition->condition = tested;
 		condition->filter = number;
 		condition->further = further;
 	}
@@ -56,7 +54,6 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 	bool		behind = !split;
 	bool		may_fail;
 	int			nqual;
-	int			f;
 
 	*filters = (RowFilters)
 	{
@@ -75,7 +72,7 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 		add_conditions(filters, scan->conditions, 0, true);
 	filters->by_row = filters->qual != NULL || filters->late != NIL;
 	nqual = filters->nconditions;
-	for (f = 0; f < scan->nfilters; f++)
+	for (int f = 0; f < scan->nfilters; f++)
 	{
 		filters->states[f] = split ? split_filter(filters, scan->filters[f], f + 1, &may_fail) :
 			scan->filters[f];
@@ -88,11 +85,8 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 bool
 row_filters_pass_late(const RowFilters *filters)
 {
-	ListCell   *lc;
-
-	foreach(lc, filters->late)
+	foreach_ptr(const FilterCondition, condition, filters->late)
 	{
-		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		bool		isnull;
 		Datum		value = slot_getattr(filters->slot, condition->attnum, &isnull);
 
@@ -105,9 +99,7 @@ row_filters_pass_late(const RowFilters *filters)
 void
 row_filters_append(const RowFilters *filters, int i, ColumnBatch *batches)
 {
-	int			f;
-
-	for (f = 0; f < filters->n; f++)
+	for (int f = 0; f < filters->n; f++)
 	{
 		bool		refused = filters->refusals && filters->refusals[f * MaxHeapTuplesPerPage + i];
 
@@ -120,16 +112,13 @@ row_filters_append(const RowFilters *filters, int i, ColumnBatch *batches)
 void
 row_filters_append_page(const RowFilters *filters, int n, ColumnBatch *batches)
 {
-	int			f;
-	int			i;
-
-	for (f = 0; f < filters->n; f++)
+	for (int f = 0; f < filters->n; f++)
 	{
 		const uint8 *refused = filters->refusals + f * MaxHeapTuplesPerPage;
 		uint8	   *nulls = column_batch_space(&batches[f], n).nulls;
 		int			nrefused = 0;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			nrefused += nulls[i] = refused[i];
 		column_batch_add(&batches[f], n, nrefused);
 	}

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_COLUMN_FILTERS_H
 #define HPSORT_PG_COLUMN_FILTERS_H
 
-#include "postgres.h"
-
 #include "executor/executor.h"
 
 #include "pg/pages/pages.h"

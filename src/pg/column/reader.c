@@ -119,11 +119,10 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 	bool		look = (notes != NOTE_COUNT && notes != NOTE_LINES) || !all_visible || serializable;
 	int			left;
 	int			n = 0;
-	int			line;
 
 	rows_begin(rows, notes == NOTE_KEYS, look ? ahead : NULL, lines);
 	left = ahead ? rows->ahead_left : lines;
-	for (line = FirstOffsetNumber; line <= lines; line++)
+	for (int line = FirstOffsetNumber; line <= lines; line++)
 	{
 		HeapTupleHeader row;
 
@@ -178,9 +177,8 @@ filter_by_row(ColumnReader *reader, Buffer buffer, Page ahead)
 	int			nrows = reading->rows.n;
 	uint16		kept[MaxHeapTuplesPerPage];
 	int			n = 0;
-	int			i;
 
-	for (i = 0; i < nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
 		if (late && i + FILTERED_ROWS_AHEAD < nrows)
 			heap_format_prefetch_row(page, lines[i + FILTERED_ROWS_AHEAD]);
@@ -222,14 +220,13 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page ahead)
 	NotedRows  *rows = &reader->page.rows;
 	int			before = rows->n;
 	int			unmatched = 0;
-	int			f;
 
 	if (filters->nconditions > 0)
 		unmatched = row_filter_keep(&reader->layout, rows);
 	filters->unmatched += unmatched;
 	filters->refused += before - rows->n - unmatched;
 	if (filters->refusals)
-		for (f = 0; f < filters->n; f++)
+		for (int f = 0; f < filters->n; f++)
 			row_filter_mark(&reader->layout, rows, f + 1,
 							filters->refusals + f * MaxHeapTuplesPerPage);
 	if (filters->by_row)
@@ -249,10 +246,9 @@ prefetch_reach(const ColumnReader *reader, Page page, Page ahead)
 {
 	int			reach = reader->page.rows.reach;
 	int			lines = heap_format_lines(page);
-	int			line;
 
 	if (ahead && reach >= 64)
-		for (line = FirstOffsetNumber; line <= lines; line++)
+		for (int line = FirstOffsetNumber; line <= lines; line++)
 			heap_format_prefetch_reach(ahead, line, reach);
 }
 
@@ -264,13 +260,12 @@ put_tids(ColumnReader *reader, Buffer buffer)
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	int			n = reader->page.rows.n;
 	int64	   *tids = column_batch_space(batch, n).wide;
-	int			i;
 
 	if (n == 0)
 		return;
 	rows_begin_loop(&reader->page.rows);
 	batch_pages_add(&reader->pages, block, buffer);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		tids[i] = COLUMN_TID(block, reader->page.rows.lines[i]);
 	column_batch_add(batch, n, 0);
 }
@@ -490,14 +485,12 @@ batch_room(Relation rel, BlockNumber nblocks)
 static void
 make_batches(ColumnReader *reader, const ColumnScan *scan)
 {
-	int			b;
-
 	reader->nbatches = column_scan_nbatches(scan);
 	reader->batches = palloc_array(ColumnBatch, reader->nbatches);
 	reader->room = reader->heap ? batch_room(scan->rel, heap_format_scan_blocks(reader->scan)) :
 		COLUMN_BATCH_KEYS;
 	Assert(reader->room <= COLUMN_BATCH_KEYS);
-	for (b = 0; b < reader->nbatches; b++)
+	for (int b = 0; b < reader->nbatches; b++)
 	{
 		int			arrays = BATCH_NULLS;
 
@@ -583,10 +576,9 @@ next_from_slots(ColumnReader *reader)
 {
 	RowFilters *filters = &reader->filters;
 	ColumnBatch *batches = reader->batches;
-	size_t		rows;
 
 	/* Rows that the qual refuses take no room. */
-	for (rows = 0; rows < reader->room && !rows_end_batch(&reader->layout);)
+	for (size_t rows = 0; rows < reader->room && !rows_end_batch(&reader->layout);)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, filters->slot))
@@ -618,12 +610,10 @@ release_late(ResidentReading *reading)
 bool
 column_reader_next(ColumnReader *reader)
 {
-	int			b;
-
 	/* What the last batch had is void: its pages, its rows. */
 	reader->pages.n = 0;
 	release_late(&reader->resident);
-	for (b = 0; b < reader->nbatches; b++)
+	for (int b = 0; b < reader->nbatches; b++)
 		column_batch_clear(&reader->batches[b]);
 	if (!reader->heap)
 		return next_from_slots(reader);

@@ -61,14 +61,13 @@ column_scans_read(ColumnScan *scans, int n, ColumnConsume consume, void *arg)
 	int		   *waiting = palloc_array(int, n); /* and their indexes */
 	int			nwaiting = 0;
 	uint64		refused = 0;
-	int			i;
 
 	if (handler)
 	{
 		handler->rows = resident_scans_rows(scans, n, handler);
 		handler->waits = handler->rows != NULL;
 	}
-	for (i = 0; i < n && !*scans->stop; i++)
+	for (int i = 0; i < n && !*scans->stop; i++)
 	{
 		if (handler && !handler->waits)
 			scans[i].handler = NULL;
@@ -81,7 +80,7 @@ column_scans_read(ColumnScan *scans, int n, ColumnConsume consume, void *arg)
 	}
 	if (handler)
 		handler->waits = false;
-	for (i = 0; i < nwaiting; i++)
+	for (int i = 0; i < nwaiting; i++)
 	{
 		if (!*scans->stop)
 			read_rows(&scans[waiting[i]], readers[i], batches[i], NULL, consume, arg);

@@ -235,7 +235,6 @@ array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 	char	   *elements;
 	ArrayType  *result = flat_array_make(type, wide ? sizeof(int64) : sizeof(int16), n,
 										 state->nulls, state->nulls_first, &elements);
-	int64		i;
 
 	if (result == NULL)
 		ereport(ERROR,
@@ -243,10 +242,10 @@ array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 				 errmsg("array of %d elements exceeds the maximum size", (int) (n + state->nulls)),
 				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
 	if (wide)
-		for (i = 0; i < n; i++)
+		for (int64 i = 0; i < n; i++)
 			((int64 *) elements)[i] = keys[i];
 	else
-		for (i = 0; i < n; i++)
+		for (int64 i = 0; i < n; i++)
 			((int16 *) elements)[i] = (int16) keys[i];
 	return result;
 }

@@ -64,7 +64,6 @@ take_images(ArrayArgument *arg, bool of_equals)
 	const uint32 *numbers = (const uint32 *) arg->keys;
 	SortAlgorithm algorithm = arg->context.algorithm;
 	int32	   *images;
-	int			i;
 
 	arg->context.floats = true;
 	if (algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(algorithm)->floats)
@@ -74,7 +73,7 @@ take_images(ArrayArgument *arg, bool of_equals)
 						sort_algorithm_name(algorithm)),
 				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
 	images = palloc(Max(arg->n, 1) * sizeof(int32));
-	for (i = 0; i < arg->n;)
+	for (int i = 0; i < arg->n;)
 	{
 		int			end = arg->n - i < CHECK_EVERY ? arg->n : i + CHECK_EVERY;
 
@@ -160,7 +159,6 @@ hpsort_float4(PG_FUNCTION_ARGS)
 	ArrayArgument arg;
 	ArrayType  *result;
 	int32	   *out;
-	int			i;
 
 	if (!get_argument(fcinfo, 1, &arg))
 		PG_RETURN_NULL();
@@ -171,7 +169,7 @@ hpsort_float4(PG_FUNCTION_ARGS)
 	result->elemtype = FLOAT4OID;
 	pfree((void *) arg.keys);
 	out = (int32 *) ARR_DATA_PTR(result);
-	for (i = 0; i < arg.n;)
+	for (int i = 0; i < arg.n;)
 	{
 		int			end = arg.n - i < CHECK_EVERY ? arg.n : i + CHECK_EVERY;
 
@@ -197,9 +195,8 @@ order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *o
 	int32	   *position = (int32 *) palloc(Max(n, 1) * sizeof(int32));
 	int			key = 0;
 	int			null = 0;
-	int			i;
 
-	for (i = 0; i < n + nulls; i++)
+	for (int i = 0; i < n + nulls; i++)
 	{
 		if (bitmap[i / 8] & (1 << (i % 8)))
 			position[key++] = i + 1;
@@ -208,7 +205,7 @@ order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *o
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		key_places[i] = position[key_places[i] - 1];
 		if (i % CHECK_EVERY == 0)

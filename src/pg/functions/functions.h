@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_FUNCTIONS_FUNCTIONS_H
 #define HPSORT_PG_FUNCTIONS_FUNCTIONS_H
 
-#include "postgres.h"
-
 #include "access/htup.h"
 #include "access/tupdesc.h"
 #include "fmgr.h"

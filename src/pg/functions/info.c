@@ -40,10 +40,9 @@ Datum
 hpsort_algorithms(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	int			a;
 
 	InitMaterializedSRF(fcinfo, 0);
-	for (a = SORT_ALGORITHM_AUTO + 1; a < SORT_ALGORITHM_COUNT; a++)
+	for (int a = SORT_ALGORITHM_AUTO + 1; a < SORT_ALGORITHM_COUNT; a++)
 	{
 		const AlgorithmInfo *info = algorithm_info((SortAlgorithm) a);
 		Datum		values[7];
@@ -81,7 +80,6 @@ hpsort_devices(PG_FUNCTION_ARGS)
 	const char *state;
 	char text[	192];
 	int			count;
-	int			i;
 
 	InitMaterializedSRF(fcinfo, 0);
 
@@ -107,7 +105,7 @@ hpsort_devices(PG_FUNCTION_ARGS)
 		isnull[0] = isnull[3] = isnull[4] = isnull[5] = false;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 	{
 		const GpuDeviceStatus *d = &devices[i];
 		bool		ready = strcmp(d->state, "ready") == 0;
@@ -219,23 +217,22 @@ hpsort_stat_gpu(PG_FUNCTION_ARGS)
 	uint64		counters[SERVICE_COUNTERS];
 	TimestampTz since;
 	int64		fallbacks = 0;
-	size_t		i;
 	int			n = 0;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	(void) service_status(&status);
 	service_counters(counters, &since);
-	for (i = 0; i < lengthof(shown_failures); i++)
+	for (size_t i = 0; i < lengthof(shown_failures); i++)
 		fallbacks += (int64) counters[SERVICE_FALLBACKS + shown_failures[i]];
 
 	values[n++] = CStringGetTextDatum(service_state_name(status.state));
 	isnull[n] = status.service_pid == 0;
 	values[n++] = Int32GetDatum(status.service_pid);
-	for (i = SERVICE_JOBS; i <= SERVICE_RESTARTS; i++)
+	for (size_t i = SERVICE_JOBS; i <= SERVICE_RESTARTS; i++)
 		values[n++] = Int64GetDatum((int64) counters[i]);
 	values[n++] = Int64GetDatum(fallbacks);
-	for (i = 0; i < lengthof(shown_failures); i++)
+	for (size_t i = 0; i < lengthof(shown_failures); i++)
 		values[n++] = Int64GetDatum((int64) counters[SERVICE_FALLBACKS + shown_failures[i]]);
 	isnull[n] = since == 0;
 	values[n++] = TimestampTzGetDatum(since);

@@ -28,6 +28,7 @@
 #include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
+#include "pg/compat.h"
 #include "pg/functions/functions.h"
 
 PG_FUNCTION_INFO_V1(hpsort_preload);
@@ -67,11 +68,8 @@ library_names(const char *value)
 static bool
 lists_hpsort(List *names)
 {
-	ListCell   *lc;
-
-	foreach(lc, names)
+	foreach_ptr(const char, name, names)
 	{
-		const char *name = (const char *) lfirst(lc);
 		const char *base = strrchr(name, '/');
 
 		base = base ? base + 1 : name;
@@ -121,12 +119,11 @@ database_libraries(void)
 										  RelationGetDescr(rel), &isnull);
 		Datum	   *settings = NULL;
 		int			count = 0;
-		int			i;
 
 		if (!isnull)
 			deconstruct_array(DatumGetArrayTypeP(config), TEXTOID, -1, false, TYPALIGN_INT,
 							  &settings, NULL, &count);
-		for (i = 0; i < count && result == NULL; i++)
+		for (int i = 0; i < count && result == NULL; i++)
 		{
 			char	   *setting = TextDatumGetCString(settings[i]);
 
@@ -148,7 +145,6 @@ preload_statement(void)
 {
 	const char *of_database = database_libraries();
 	List	   *names;
-	ListCell   *lc;
 	StringInfoData statement;
 
 	/* ALTER DATABASE replaces the list, so the names in it must be in the new one. */
@@ -158,8 +154,8 @@ preload_statement(void)
 	initStringInfo(&statement);
 	appendStringInfo(&statement, "ALTER DATABASE %s SET session_preload_libraries = ",
 					 quote_identifier(get_database_name(MyDatabaseId)));
-	foreach(lc, names)
-		appendStringInfo(&statement, "%s, ", quote_literal_cstr((char *) lfirst(lc)));
+	foreach_ptr(char, name, names)
+		appendStringInfo(&statement, "%s, ", quote_literal_cstr(name));
 	appendStringInfoString(&statement, "'hpsort';");
 	return statement.data;
 }

@@ -126,10 +126,9 @@ column_names(ArrayType *array, Datum **names)
 {
 	bool	   *isnull;
 	int			n;
-	int			i;
 
 	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, names, &isnull, &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (isnull[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -160,15 +159,13 @@ all_names(Relation rel)
 	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
 	List	   *columns = NIL;
 	int			n = 0;
-	ListCell   *lc;
-	int			i;
 
-	for (i = 0; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts; i++)
 		if (residency_keeps_column(TupleDescAttr(desc, i)))
 			columns = lappend(columns, TupleDescAttr(desc, i));
 	list_sort(columns, compare_lengths);
-	foreach(lc, columns)
-		names[n++] = NameGetDatum(&((Form_pg_attribute) lfirst(lc))->attname);
+	foreach_ptr(FormData_pg_attribute, column, columns)
+		names[n++] = NameGetDatum(&column->attname);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -249,11 +246,9 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 static void
 fill_now(Oid relid)
 {
-	ListCell   *lc;
-
-	foreach(lc, resident_relations(relid, AccessShareLock))
+	foreach_oid(table, resident_relations(relid, AccessShareLock))
 	{
-		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel = relation_open(table, AccessShareLock);
 
 		if (!resident_fill_table(rel))
 			ereport(NOTICE,
@@ -281,7 +276,6 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	int			n = column_names(array, &names);
 	bool		wait = PG_NARGS() > 2 && PG_GETARG_BOOL(2);
 	Relation	rel;
-	int			i;
 
 	PreventCommandIfReadOnly("hpsort_keep()");
 	check_exists(relid);
@@ -289,7 +283,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	/* The lock stays, so that nobody drops the table before the declaration can be seen. */
 	rel = relation_open(relid, AccessShareLock);
 	check_relation(rel);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		check_column(rel, NameStr(*DatumGetName(names[i])));
 	if (n == 0)
 		array = all_names(rel);
@@ -318,20 +312,16 @@ hpsort_keep(PG_FUNCTION_ARGS)
 static void
 forget_values(Oid relid, const Datum *names, int n)
 {
-	ListCell   *lc;
-
-	foreach(lc, resident_relations(relid, NoLock))
+	foreach_oid(table, resident_relations(relid, NoLock))
 	{
-		int			i;
-
 		if (n == 0)
-			resident_forget(lfirst_oid(lc), InvalidAttrNumber);
-		for (i = 0; i < n; i++)
+			resident_forget(table, InvalidAttrNumber);
+		for (int i = 0; i < n; i++)
 		{
-			AttrNumber	attnum = get_attnum(lfirst_oid(lc), NameStr(*DatumGetName(names[i])));
+			AttrNumber	attnum = get_attnum(table, NameStr(*DatumGetName(names[i])));
 
 			if (attnum > 0)
-				resident_forget(lfirst_oid(lc), attnum);
+				resident_forget(table, attnum);
 		}
 	}
 }
@@ -492,12 +482,8 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 static const ResidentStatus *
 find_status(List *statuses, Oid relid, AttrNumber attnum)
 {
-	ListCell   *lc;
-
-	foreach(lc, statuses)
+	foreach_ptr(const ResidentStatus, status, statuses)
 	{
-		const ResidentStatus *status = (const ResidentStatus *) lfirst(lc);
-
 		if (status->relid == relid && status->attnum == attnum)
 			return status;
 	}
@@ -555,12 +541,8 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 static bool
 is_declared(List *declarations, Oid relid, const char *attribute)
 {
-	ListCell   *lc;
-
-	foreach(lc, declarations)
+	foreach_ptr(const ResidentDeclaration, declaration, declarations)
 	{
-		const ResidentDeclaration *declaration = (const ResidentDeclaration *) lfirst(lc);
-
 		if (declaration->relid == relid && strcmp(NameStr(declaration->attribute), attribute) == 0)
 			return true;
 	}
@@ -580,21 +562,17 @@ hpsort_resident(PG_FUNCTION_ARGS)
 	List	   *declarations = resident_declarations();
 	List	   *statuses = resident_status();
 	List	   *shown = NIL;
-	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, declarations)
+	foreach_ptr(ResidentDeclaration, declaration, declarations)
 	{
-		ResidentDeclaration *declaration = (ResidentDeclaration *) lfirst(lc);
 		Oid			relid = declaration->relid;
-		ListCell   *child;
 
 		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
 			!may_know(relid, get_attnum(relid, NameStr(declaration->attribute))))
 			continue;
-		foreach(child, resident_relations(relid, NoLock))
+		foreach_oid(child_relid, resident_relations(relid, NoLock))
 		{
-			Oid			child_relid = lfirst_oid(child);
 			ResidentDeclaration *one;
 
 			/* A partition's column may be declared by itself as well. */
@@ -623,9 +601,8 @@ static void
 check_columns(ReturnSetInfo *rsinfo, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	AttrNumber	attnum;
 
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 		Datum		values[CHECKED_COLUMNS];
@@ -660,13 +637,12 @@ estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
 	ResidentSize *sizes = palloc_array(ResidentSize, desc->natts);
 	int			n = 0;
 	int			next = 0;
-	AttrNumber	attnum;
 
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		if (refusal == NULL && residency_keeps_column(TupleDescAttr(desc, attnum - 1)))
 			attnums[n++] = attnum;
 	resident_sizes(rel, n, attnums, sizes);
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 		const ResidentSize *size = next < n && attnums[next] == attnum ? &sizes[next++] : NULL;
@@ -700,14 +676,13 @@ static void
 show_relations(FunctionCallInfo fcinfo, void (*show) (ReturnSetInfo *rsinfo, Relation rel))
 {
 	Oid			relid = PG_GETARG_OID(0);
-	ListCell   *lc;
 
 	check_exists(relid);
 	check_owner(relid);
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, resident_relations(relid, AccessShareLock))
+	foreach_oid(table, resident_relations(relid, AccessShareLock))
 	{
-		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel = relation_open(table, AccessShareLock);
 
 		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
 			show((ReturnSetInfo *) fcinfo->resultinfo, rel);

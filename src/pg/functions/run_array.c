@@ -85,11 +85,10 @@ void
 run_array_add(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n)
 {
 	char	   *at;
-	size_t		i;
 
 	reserve(runs, n * runs->image_size);
 	at = (char *) runs->array + runs->used;
-	for (i = 0; i < n; i++, at += runs->image_size)
+	for (size_t i = 0; i < n; i++, at += runs->image_size)
 	{
 		memcpy(at, runs->image, runs->image_size);
 		memcpy(at + runs->key_offset, &keys[i], sizeof(keys[i]));

@@ -44,11 +44,10 @@ weighted_costs(const Connection *connection)
 {
 	static SortDeviceCosts weighted;
 	char	   *bytes = (char *) &weighted;
-	size_t		at;
 
 	/* A struct of doubles only (protocol.c asserts it), but no array. */
 	weighted = *gpu_client_costs(connection->client);
-	for (at = 0; at < sizeof(weighted); at += sizeof(double))
+	for (size_t at = 0; at < sizeof(weighted); at += sizeof(double))
 	{
 		double		ns;
 
@@ -149,10 +148,9 @@ static void
 memory_goes(void *arg)
 {
 	WatchedContext *w = arg;
-	int			i;
 
 	dlist_delete(&w->node);
-	for (i = 0; i < CONNECTIONS; i++)
+	for (int i = 0; i < CONNECTIONS; i++)
 		if (connections[i].memory == w->memory)
 			end_job(&connections[i]);
 }
@@ -165,9 +163,7 @@ memory_goes(void *arg)
 static void
 owner_goes(ResourceReleasePhase phase, bool commits, bool top_level, void *arg)
 {
-	int			i;
-
-	for (i = 0; i < CONNECTIONS; i++)
+	for (int i = 0; i < CONNECTIONS; i++)
 		if (connections[i].memory && connections[i].owner == CurrentResourceOwner)
 			end_job(&connections[i]);
 }
@@ -213,9 +209,8 @@ free_connection(const SortJobSpec *spec, bool insist, SortError *err)
 	const bool	stream = spec->n == 0;
 	const int	end = spec->divided ? CONNECTIONS : SORT_CONNECTIONS;
 	bool		wait;
-	int			i;
 
-	for (i = 0; i < end; i++)
+	for (int i = 0; i < end; i++)
 	{
 		/* This one stays for sorts at their end. */
 		if (spec->divided && i == SORT_CONNECTIONS - 1)

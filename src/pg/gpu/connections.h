@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_GPU_CONNECTIONS_H
 #define HPSORT_PG_GPU_CONNECTIONS_H
 
-#include "postgres.h"
-
 #include "gpu/client.h"
 #include "sort/device/device.h"
 #include "utils/resowner.h"

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_GPU_GPU_H
 #define HPSORT_PG_GPU_GPU_H
 
-#include "postgres.h"
-
 #include "gpu/gpu_types.h"
 #include "pg/gpu/service_state.h"
 

@@ -118,11 +118,10 @@ become_service(char **argv, int input, int output, pid_t parent)
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigset_t	none;
 	ssize_t		ignored;
-	size_t		i;
 	int			fd;
 
 	/* exec resets handlers, but signals that are ignored or blocked stay so. */
-	for (i = 0; i < lengthof(reset); i++)
+	for (size_t i = 0; i < lengthof(reset); i++)
 		sigaction(reset[i], &action, NULL);
 
 	sigemptyset(&none);
@@ -240,7 +239,6 @@ take_line(ServiceProcess *service, const char *line)
 	};
 	bool		trouble = true; /* lines without a prefix are not from log.c */
 	int			level = LOG;
-	size_t		i;
 
 	if (strcmp(line, "ready") == 0)
 	{
@@ -252,7 +250,7 @@ take_line(ServiceProcess *service, const char *line)
 				(errmsg("GPU service is running (PID %d)", (int) service->pid)));
 		return;
 	}
-	for (i = 0; i < lengthof(levels); i++)
+	for (size_t i = 0; i < lengthof(levels); i++)
 	{
 		size_t		length = strlen(levels[i].prefix);
 
@@ -277,7 +275,6 @@ service_process_read(ServiceProcess *service)
 	while (service->output >= 0)
 	{
 		ssize_t		n = read(service->output, bytes, sizeof(bytes));
-		ssize_t		i;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -289,7 +286,7 @@ service_process_read(ServiceProcess *service)
 			close_end(&service->output);
 			return;
 		}
-		for (i = 0; i < n; i++)
+		for (ssize_t i = 0; i < n; i++)
 		{
 			if (bytes[i] != '\n')
 			{

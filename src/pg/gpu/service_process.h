@@ -15,8 +15,6 @@
 #ifndef HPSORT_PG_GPU_SERVICE_PROCESS_H
 #define HPSORT_PG_GPU_SERVICE_PROCESS_H
 
-#include "postgres.h"
-
 #include "gpu/gpu_types.h"
 
 /* The child's exit code if the program could not be executed. */

@@ -45,13 +45,12 @@ static void
 init(void *data)
 {
 	ServiceShared *s = (ServiceShared *) data;
-	int			i;
 
 	memset(s, 0, sizeof(*s));
 	SpinLockInit(&s->mutex);
 	s->status.since = GetCurrentTimestamp();
 	ConditionVariableInit(&s->changed);
-	for (i = 0; i < SERVICE_COUNTERS; i++)
+	for (int i = 0; i < SERVICE_COUNTERS; i++)
 		pg_atomic_init_u64(&s->counters[i], 0);
 	pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
 }
@@ -239,9 +238,8 @@ void
 service_counters(uint64 *counters, TimestampTz *since)
 {
 	ServiceShared *s = attach();
-	int			i;
 
-	for (i = 0; i < SERVICE_COUNTERS; i++)
+	for (int i = 0; i < SERVICE_COUNTERS; i++)
 		counters[i] = s ? pg_atomic_read_u64(&s->counters[i]) : 0;
 	*since = s ? (TimestampTz) pg_atomic_read_u64(&s->reset_at) : 0;
 }
@@ -250,11 +248,10 @@ void
 service_reset_counters(void)
 {
 	ServiceShared *s = attach();
-	int			i;
 
 	if (s == NULL)
 		return;
-	for (i = 0; i < SERVICE_COUNTERS; i++)
+	for (int i = 0; i < SERVICE_COUNTERS; i++)
 		pg_atomic_write_u64(&s->counters[i], 0);
 	pg_atomic_write_u64(&s->reset_at, (uint64) GetCurrentTimestamp());
 }

@@ -14,8 +14,6 @@
 #ifndef HPSORT_PG_GPU_SERVICE_STATE_H
 #define HPSORT_PG_GPU_SERVICE_STATE_H
 
-#include "postgres.h"
-
 #include "datatype/timestamp.h"
 #include "gpu/gpu_types.h"
 

@@ -85,7 +85,6 @@ hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
 	MultisetReader reader;
 	ArrayType  *array;
 	int32	   *out;
-	uint32		i;
 
 	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
 	if (reader.m.total > MaxArraySize)
@@ -96,7 +95,7 @@ hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
 				 errhint("Use runs(), which returns keys and their counts.")));
 	array = int4_array_make((int64) reader.m.total, 0, 1, false, &out);
 	while (multiset_reader_next(&reader))
-		for (i = 0; i < reader.block.n; i++)
+		for (uint32 i = 0; i < reader.block.n; i++)
 			out = fill(out, reader.block.keys[i], reader.block.counts[i]);
 	PG_RETURN_ARRAYTYPE_P(array);
 }

@@ -127,7 +127,6 @@ scale(Datum datum, int64 factor)
 {
 	MultisetBuilder builder;
 	MultisetReader reader;
-	uint32		i;
 
 	if (factor < 0)
 		ereport(ERROR,
@@ -140,7 +139,7 @@ scale(Datum datum, int64 factor)
 	multiset_builder_begin(&builder);
 	while (factor > 0 && multiset_reader_next(&reader))
 	{
-		for (i = 0; i < reader.block.n; i++)
+		for (uint32 i = 0; i < reader.block.n; i++)
 			reader.block.counts[i] *= (uint64) factor;
 		multiset_builder_add(&builder, reader.block.keys, reader.block.counts, reader.block.n);
 	}

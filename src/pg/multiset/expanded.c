@@ -85,9 +85,8 @@ static Arena *
 aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
 	MemoryContext child = aggcontext->firstchild;
-	int			i;
 
-	for (i = 0; child != NULL && i < MOST_LOOKED_AT; i++, child = child->nextchild)
+	for (int i = 0; child != NULL && i < MOST_LOOKED_AT; i++, child = child->nextchild)
 		if (child->name == shared_name)
 			return (Arena *) child->ident;
 
@@ -206,12 +205,9 @@ decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 static void
 add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 {
-	uint32		i;
-	uint64		n;
-
 	while (multiset_reader_next(reader))
-		for (i = 0; i < reader->block.n; i++)
-			for (n = 0; n < reader->block.counts[i]; n++)
+		for (uint32 i = 0; i < reader->block.n; i++)
+			for (uint64 n = 0; n < reader->block.counts[i]; n++)
 				multiset_expanded_put(expanded, reader->block.keys[i]);
 	multiset_reader_close(reader);
 }

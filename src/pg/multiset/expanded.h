@@ -14,8 +14,6 @@
 #ifndef HPSORT_PG_MULTISET_EXPANDED_H
 #define HPSORT_PG_MULTISET_EXPANDED_H
 
-#include "postgres.h"
-
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 

@@ -200,7 +200,6 @@ hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 {
 	MultisetReader reader;
 	StringInfoData text;
-	uint32		i;
 
 	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
 	initStringInfo(&text);
@@ -213,7 +212,7 @@ hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 		enlargeStringInfo(&text, block->n * RUN_TEXT_MAX);
 		end = text. data + text.len;
 
-		for (i = 0; i < block->n; i++)
+		for (uint32 i = 0; i < block->n; i++)
 		{
 			if (block->number > 0 || i > 0)
 			{

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_MULTISET_MULTISET_H
 #define HPSORT_PG_MULTISET_MULTISET_H
 
-#include "postgres.h"
-
 #include "pg/multiset/expanded.h"
 #include "pg/multiset/value.h"
 

@@ -281,7 +281,6 @@ fractions(FunctionCallInfo fcinfo, bool is_continuous)
 	Datum	   *elements;
 	bool	   *nulls;
 	int			n;
-	int			i;
 
 	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
 	if (slices.m.total == 0)
@@ -291,10 +290,10 @@ fractions(FunctionCallInfo fcinfo, bool is_continuous)
 					  &nulls, &n);
 	if (n == 0)
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(type));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			fraction_check(DatumGetFloat8(elements[i]));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			elements[i] = percentile(&slices.m, DatumGetFloat8(elements[i]), is_continuous);
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(elements, nulls, ARR_NDIM(array), ARR_DIMS(array),

@@ -121,13 +121,12 @@ static void
 flush_waiting(RunLevels *levels)
 {
 	Runs		list;
-	int			i;
 
 	if (levels->nwaiting == 0)
 		return;
 	sort_waiting(levels->waiting, levels->nwaiting);
 	list = run_levels_room(levels->nwaiting, levels->allocator);
-	for (i = 0; i < levels->nwaiting; i++)
+	for (int i = 0; i < levels->nwaiting; i++)
 	{
 		if (list.len > 0 && list.keys[list.len - 1] == levels->waiting[i].key)
 			list.counts[list.len - 1] += levels->waiting[i].count;
@@ -181,7 +180,6 @@ run_levels_subtract(RunLevels *levels, const Runs *minus)
 	Runs	   *runs;
 	size_t		from = 0;
 	size_t		to = 0;
-	size_t		i;
 
 	if (minus->len == 0)
 		return;
@@ -189,7 +187,7 @@ run_levels_subtract(RunLevels *levels, const Runs *minus)
 	if (levels->nlevels == 0)
 		multiset_fewer_error(minus->counts[0], minus->keys[0]);
 	runs = levels->levels;
-	for (i = 0; i < minus->len; i++)
+	for (size_t i = 0; i < minus->len; i++)
 	{
 		int32		key = minus->keys[i];
 		uint64		count = minus->counts[i];

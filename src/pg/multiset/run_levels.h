@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_MULTISET_RUN_LEVELS_H
 #define HPSORT_PG_MULTISET_RUN_LEVELS_H
 
-#include "postgres.h"
-
 #include "sort/runs/runs.h"
 
 /* A run that waits to be part of a list. */

@@ -49,11 +49,10 @@ int4multiset_runs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
 	MultisetReader reader;
-	uint32		i;
 
 	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
 	while (multiset_reader_next(&reader))
-		for (i = 0; i < reader.block.n; i++)
+		for (uint32 i = 0; i < reader.block.n; i++)
 			put_row(rsinfo, reader.block.keys[i], reader.block.counts[i]);
 	return (Datum) 0;
 }
@@ -93,7 +92,6 @@ int4multiset_buckets(PG_FUNCTION_ARGS)
 	MultisetReader reader;
 	int64		bucket = 0;
 	uint64		count = 0;
-	uint32		i;
 
 	if (width <= 0)
 		ereport(ERROR,
@@ -101,7 +99,7 @@ int4multiset_buckets(PG_FUNCTION_ARGS)
 				 errmsg("width must be greater than zero")));
 	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
 	while (multiset_reader_next(&reader))
-		for (i = 0; i < reader.block.n; i++)
+		for (uint32 i = 0; i < reader.block.n; i++)
 		{
 			int64		next = bucket_of(reader.block.keys[i], width);
 
@@ -168,9 +166,7 @@ sift_frequent_down(FrequentRun *heap, Size n, Size at)
 static void
 make_heap(FrequentRun *heap, Size n)
 {
-	Size		at;
-
-	for (at = n / 2; at-- > 0;)
+	for (Size at = n / 2; at-- > 0;)
 	{
 		if (at % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -183,10 +179,9 @@ static void
 find_frequent(MultisetReader *reader, FrequentRun *heap, Size n)
 {
 	Size		filled = 0;
-	uint32		i;
 
 	while (multiset_reader_next(reader))
-		for (i = 0; i < reader->block.n; i++)
+		for (uint32 i = 0; i < reader->block.n; i++)
 		{
 			FrequentRun run = {reader->block.keys[i], reader->block.counts[i]};
 
@@ -217,7 +212,6 @@ int4multiset_most_frequent(PG_FUNCTION_ARGS)
 	MultisetReader reader;
 	FrequentRun *heap;
 	Size		n;
-	Size		i;
 
 	if (wanted < 0)
 		ereport(ERROR,
@@ -229,7 +223,7 @@ int4multiset_most_frequent(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	heap = (FrequentRun *) MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(FrequentRun));
 	find_frequent(&reader, heap, n);
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();

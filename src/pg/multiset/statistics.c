@@ -36,13 +36,12 @@ static void
 add_up(Datum datum, Sums *sums)
 {
 	MultisetReader reader;
-	uint32		i;
 
 	multiset_reader_open(&reader, datum);
 	memset(sums, 0, sizeof(*sums));
 	sums->n = reader.m.total;
 	while (multiset_reader_next(&reader))
-		for (i = 0; i < reader.block.n; i++)
+		for (uint32 i = 0; i < reader.block.n; i++)
 		{
 			int64		key = reader.block.keys[i];
 			int64		count = (int64) reader.block.counts[i];
@@ -114,13 +113,12 @@ int4multiset_mode(PG_FUNCTION_ARGS)
 	MultisetReader reader;
 	uint64		most = 0;
 	int32		mode = 0;
-	uint32		i;
 
 	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
 	if (reader.m.total == 0)
 		PG_RETURN_NULL();
 	while (multiset_reader_next(&reader))
-		for (i = 0; i < reader.block.n; i++)
+		for (uint32 i = 0; i < reader.block.n; i++)
 			if (reader.block.counts[i] > most)
 			{
 				most = reader.block.counts[i];

@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_MULTISET_VALUE_H
 #define HPSORT_PG_MULTISET_VALUE_H
 
-#include "postgres.h"
-
 #include "fmgr.h"
 
 #include "pg/sort_context.h"

@@ -132,9 +132,7 @@ heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 
 void
 heap_format_count_hits(Relation rel, BufferAccessStrategy strategy, int n)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		pgstat_count_buffer_read(rel);
 		pgstat_count_buffer_hit(rel);

@@ -33,8 +33,6 @@
 #ifndef HPSORT_PG_PAGES_HEAP_FORMAT_H
 #define HPSORT_PG_PAGES_HEAP_FORMAT_H
 
-#include "postgres.h"
-
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
@@ -128,9 +126,8 @@ static inline void
 heap_format_prefetch_reach(Page page, int line, int reach)
 {
 	const char *at = heap_format_row_address(page, line);
-	int			i;
 
-	for (i = 64; i <= reach; i += 64)
+	for (int i = 64; i <= reach; i += 64)
 		__builtin_prefetch(at + i);
 }
 
@@ -138,9 +135,7 @@ heap_format_prefetch_reach(Page page, int line, int reach)
 static inline void
 heap_format_prefetch_lines(Page page)
 {
-	Size		at;
-
-	for (at = 0; at < SizeOfPageHeaderData + 180 * sizeof(ItemIdData); at += 64)
+	for (Size at = 0; at < SizeOfPageHeaderData + 180 * sizeof(ItemIdData); at += 64)
 		__builtin_prefetch((const char *) page + at);
 }
 
@@ -194,9 +189,7 @@ heap_format_has_null_among(HeapTupleHeader row, AttrNumber attnum)
 static inline bool
 heap_format_has_null_between(HeapTupleHeader row, AttrNumber from, AttrNumber to)
 {
-	int			a;
-
-	for (a = from; a < to; a++)
+	for (int a = from; a < to; a++)
 	{
 		/* Eight at a time. */
 		if (a % 8 == 1 && a + 8 <= to && row->t_bits[a / 8] == 0xFF)

@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_PAGES_PAGES_H
 #define HPSORT_PG_PAGES_PAGES_H
 
-#include "postgres.h"
-
 #include "pg/pages/heap_format.h"
 #include "pg/pages/row.h"
 #include "pg/pages/row_fetch.h"

@@ -119,10 +119,9 @@ static void
 find_offsets(RowLayout *layout)
 {
 	int			offset = 0;
-	int			i;
 
 	layout->known_attnum = 1;
-	for (i = 0; i < layout->last && offset >= 0; i++)
+	for (int i = 0; i < layout->last && offset >= 0; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(layout->desc, i);
 		int			aligned = TYPEALIGN(align_bytes(att->attalign), offset);
@@ -143,9 +142,7 @@ find_offsets(RowLayout *layout)
 static int
 skip_columns(TupleDesc desc, AttrNumber from, AttrNumber to, int offset)
 {
-	int			a;
-
-	for (a = from; a < to; a++)
+	for (int a = from; a < to; a++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, a - 1);
 
@@ -163,14 +160,12 @@ find_roomy(RowLayout *layout, int nstops)
 {
 	AttrNumber	next = layout->last + 1;
 	int			least = 0;
-	int			s;
-	int			a;
 
-	for (s = nstops - 1; s >= 0; s--)
+	for (int s = nstops - 1; s >= 0; s--)
 	{
 		WalkStop   *stop = &layout->stops[s];
 
-		for (a = stop->attnum; a < next; a++)
+		for (int a = stop->attnum; a < next; a++)
 			least += Max(TupleDescAttr(layout->desc, a - 1)->attlen, 1);
 		next = stop->attnum;
 		stop->roomy = stop->length == -1 && least >= stop->align - 1 + VARHDRSZ;
@@ -183,11 +178,9 @@ find_stops(RowLayout *layout)
 {
 	int			nstops = 0;
 	int			c = 0;
-	int			a;
-	int			r;
 
 	layout->stops = palloc_array(WalkStop, Max(layout->last, 1));
-	for (a = 1; a <= layout->last; a++)
+	for (int a = 1; a <= layout->last; a++)
 	{
 		Form_pg_attribute att = TupleDescAttr(layout->desc, a - 1);
 		WalkStop   *stop = &layout->stops[nstops];
@@ -202,7 +195,7 @@ find_stops(RowLayout *layout)
 		stop->attnum = a;
 		stop->length = att->attlen;
 		stop->align = align_bytes(att->attalign);
-		for (r = 0; nstops > 0 && r < MAXIMUM_ALIGNOF; r++)
+		for (int r = 0; nstops > 0 && r < MAXIMUM_ALIGNOF; r++)
 		{
 			int			end = skip_columns(layout->desc, stop[-1].attnum + 1, a, r);
 
@@ -217,10 +210,8 @@ find_stops(RowLayout *layout)
 static void
 find_early(RowLayout *layout)
 {
-	int			c;
-
 	layout->early = -1;
-	for (c = 0; c < layout->nfixed && layout->early < 0; c++)
+	for (int c = 0; c < layout->nfixed && layout->early < 0; c++)
 	{
 		ColumnKind	kind = layout->columns[c].kind;
 
@@ -236,12 +227,11 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 				const RowCondition *conditions)
 {
 	TupleDesc	desc = RelationGetDescr(scan->rel);
-	int			c;
 
 	memset(layout, 0, sizeof(*layout));
 	layout->ncolumns = scan->ncolumns + nconditions;
 	layout->columns = palloc0_array(RowColumn, Max(layout->ncolumns, 1));
-	for (c = 0; c < layout->ncolumns; c++)
+	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		RowColumn  *column = &layout->columns[c];
 
@@ -331,9 +321,7 @@ static int
 skip_not_null(const RowLayout *layout, HeapTupleHeader row, AttrNumber from, AttrNumber to,
 			  int offset)
 {
-	int			a;
-
-	for (a = from; a < to; a++)
+	for (int a = from; a < to; a++)
 		if (!heap_format_is_null(row, a))
 			offset = skip_columns(layout->desc, a, a + 1, offset);
 	return offset;
@@ -375,9 +363,8 @@ walk_row(RowLayout *layout, NotedRows *rows, int i, int from, int to, bool has_n
 	HeapTupleHeader row = rows->rows[i];
 	RowPlace	place = rows->last[i];
 	int			natts = HeapTupleHeaderGetNatts(row);
-	int			c;
 
-	for (c = from; c < to; c++)
+	for (int c = from; c < to; c++)
 	{
 		RowColumn  *column = &layout->columns[c];
 		const char *at;
@@ -411,17 +398,16 @@ static void
 walk_all_on(const WalkStop *stop, NotedRows *rows)
 {
 	const uint16 *skip = stop[1].skip;
-	int			i;
 
 	if (stop->roomy)
-		for (i = 0; i < rows->n; i++)
+		for (int i = 0; i < rows->n; i++)
 		{
 			uintptr_t	end = roomy_end(rows->data[i], rows->last[i].offset, stop->align);
 
 			rows->last[i].offset = end + skip[end % MAXIMUM_ALIGNOF];
 		}
 	else
-		for (i = 0; i < rows->n; i++)
+		for (int i = 0; i < rows->n; i++)
 		{
 			const char *data = rows->data[i];
 			uintptr_t	end = stop_offset(stop, data, rows->last[i].offset);
@@ -439,23 +425,20 @@ walk_all_on(const WalkStop *stop, NotedRows *rows)
 static void
 walk_all(RowLayout *layout, NotedRows *rows, int from, int to)
 {
-	int			c;
-	int			i;
-
-	for (c = from; c < to; c++)
+	for (int c = from; c < to; c++)
 	{
 		RowColumn  *column = &layout->columns[c];
 		const WalkStop *stop = &layout->stops[column->stop];
 
 		if (column->null_only)
 		{
-			for (i = 0; i < rows->n; i++)
+			for (int i = 0; i < rows->n; i++)
 				column->places[i] = (const char *) rows->rows[i];
 			continue;
 		}
 		for (; rows->stop < column->stop; rows->stop++)
 			walk_all_on(&layout->stops[rows->stop], rows);
-		for (i = 0; i < rows->n; i++)
+		for (int i = 0; i < rows->n; i++)
 			column->places[i] = rows->data[i] +
 				stop_offset(stop, rows->data[i], rows->last[i].offset);
 	}
@@ -465,11 +448,9 @@ walk_all(RowLayout *layout, NotedRows *rows, int from, int to)
 static bool
 begin_regular(const RowLayout *layout, NotedRows *rows)
 {
-	int			i;
-
 	if (rows->nwalked > 0)
 		return false;
-	for (i = 0; i < rows->n; i++)
+	for (int i = 0; i < rows->n; i++)
 	{
 		if (!heap_format_has_all(rows->rows[i], layout->last))
 			return false;
@@ -503,14 +484,11 @@ static void
 locate_fixed(RowLayout *layout, NotedRows *rows, int from, int to)
 {
 	const RowPlace first = {0, 0};
-	int			c;
-	int			i;
-	int			w;
 
-	for (c = from; c < to; c++)
-		for (i = 0; i < rows->n; i++)
+	for (int c = from; c < to; c++)
+		for (int i = 0; i < rows->n; i++)
 			layout->columns[c].places[i] = rows->data[i] + layout->columns[c].offset;
-	for (w = 0; w < rows->nwalked; w++)
+	for (int w = 0; w < rows->nwalked; w++)
 	{
 		if (from == 0)
 			rows->last[rows->walked[w]] = first;
@@ -523,7 +501,6 @@ rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 {
 	int			from = rows->nlocated;
 	int			to = Min(ncolumns, layout->nfixed);
-	int			i;
 
 	if (ncolumns <= from)
 		return;
@@ -541,7 +518,7 @@ rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 	from = Max(from, layout->nfixed);
 	if (rows->regular)
 		walk_all(layout, rows, from, ncolumns);
-	for (i = rows->regular ? rows->n : 0; i < rows->n; i++)
+	for (int i = rows->regular ? rows->n : 0; i < rows->n; i++)
 	{
 		/* Of a row that is walked over from the first column on, locate_fixed has been there. */
 		if (from == layout->nfixed && (rows->nwalked == 0 || rows->data[i] != layout->blank))
@@ -555,21 +532,18 @@ rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 void
 rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
 {
-	int			c;
-	int			i;
-
 	if (n == rows->n)
 		return;
-	for (c = rows->nwalked > 0 ? 0 : layout->nfixed; c < rows->nlocated; c++)
+	for (int c = rows->nwalked > 0 ? 0 : layout->nfixed; c < rows->nlocated; c++)
 	{
 		const RowColumn *column = &layout->columns[c];
 
 		/* Columns of the qual have been looked at, but for those whose condition comes late. */
 		if (column->condition == NULL || column->filter > 0 || column->condition->values)
-			for (i = 0; i < n; i++)
+			for (int i = 0; i < n; i++)
 				column->places[i] = column->places[kept[i]];
 	}
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		int			from = kept[i];
 
@@ -582,7 +556,7 @@ rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
 	if (rows->nwalked == 0)
 		return;
 	rows->nwalked = 0;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (rows->data[i] == layout->blank)
 			rows->walked[rows->nwalked++] = i;
 }
@@ -592,7 +566,7 @@ rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
 /* A loop for each kind over a page's rows. */
 #define READ_ROWS(target, type, value) \
 	do { \
-		for (i = 0; i < n; i++) \
+		for (int i = 0; i < n; i++) \
 		{ \
 			type		stored = *(const type *) (data[i] + offset); \
 			\
@@ -604,9 +578,7 @@ rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
 static void
 make_images(const RowColumn *column, const char *const *data, int offset, int n, int64 *images)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		const char *at = data[i] + offset;
 
@@ -621,9 +593,7 @@ make_images(const RowColumn *column, const char *const *data, int offset, int n,
 static void
 read_numerics(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		const char *at = data[i] + offset;
 
@@ -638,7 +608,6 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 {
 	uint32		flip = (uint32) column_kind_bias(column->kind);
 	int32	   *keys = space->keys;
-	int			i;
 
 	switch (column->kind)
 	{
@@ -693,9 +662,8 @@ static int
 mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 {
 	int			nnulls = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		nulls[i] = column->places[i] == column->null;
 		nnulls += nulls[i];
@@ -706,10 +674,8 @@ mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 void
 rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches)
 {
-	int			c;
-
 	rows_locate(layout, rows, layout->ncolumns);
-	for (c = 0; c < layout->ncolumns; c++)
+	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		const RowColumn *column = &layout->columns[c];
 		ColumnBatch *batch = &batches[column->batch];
@@ -754,9 +720,7 @@ value_of_datum(const RowColumn *column, Datum datum)
 bool
 rows_end_batch(const RowLayout *layout)
 {
-	int			c;
-
-	for (c = 0; c < layout->ncolumns; c++)
+	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		const RowColumn *column = &layout->columns[c];
 
@@ -771,9 +735,7 @@ rows_end_batch(const RowLayout *layout)
 void
 row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches)
 {
-	int			c;
-
-	for (c = 0; c < layout->ncolumns; c++)
+	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		const RowColumn *column = &layout->columns[c];
 		ColumnBatch *batch = &batches[column->batch];

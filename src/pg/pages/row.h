@@ -13,8 +13,6 @@
 #ifndef HPSORT_PG_PAGES_ROW_H
 #define HPSORT_PG_PAGES_ROW_H
 
-#include "postgres.h"
-
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
 

@@ -269,10 +269,8 @@ row_fetch_keep(RowFetch *fetch, uint32 number)
 void
 row_fetch_unpin(RowFetch *fetch)
 {
-	uint32		number;
-
 	unpin_single(fetch);
-	for (number = 0; number < fetch->npages && fetch->npinned > 0; number++)
+	for (uint32 number = 0; number < fetch->npages && fetch->npinned > 0; number++)
 		if (row_fetch_is_pinned(fetch->pages[number]))
 		{
 			unpin(fetch, number);

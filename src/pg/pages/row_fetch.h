@@ -34,8 +34,6 @@
 #ifndef HPSORT_PG_PAGES_ROW_FETCH_H
 #define HPSORT_PG_PAGES_ROW_FETCH_H
 
-#include "postgres.h"
-
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"

@@ -17,7 +17,7 @@
 /* A loop for each kind over a page's rows. */
 #define READ_ROWS(type, value) \
 	do { \
-		for (i = 0; i < n; i++) \
+		for (int i = 0; i < n; i++) \
 		{ \
 			type		stored = *(const type *) (data[i] + offset); \
 			\
@@ -32,8 +32,6 @@
 static pg_noinline void
 read_values(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
 {
-	int			i;
-
 	switch (column->kind)
 	{
 		case COLUMN_KIND_BOOL:
@@ -60,7 +58,7 @@ read_values(const RowColumn *column, const char *const *data, int offset, int n,
 			READ_ROWS(float8, filter_condition_float(stored));
 			break;
 		case COLUMN_KIND_NUMERIC:
-			for (i = 0; i < n; i++)
+			for (int i = 0; i < n; i++)
 				values[i] = data[i] == column->null ? 0 :
 					numeric_unit_value(column->unit, data[i] + offset);
 			break;
@@ -76,29 +74,27 @@ static void
 test_values(const RowColumn *column, const int64 *values, int n, uint8 *passed)
 {
 	const FilterCondition *condition = column->condition;
-	size_t		r;
-	int			i;
 
 	if (column->keys)
 	{
 		key_set_mark(column->keys, values, n, passed);
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			passed[i] ^= column->excluded;
 		return;
 	}
 	if (condition->nranges > FEW_RANGES)
 	{
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			passed[i] = long_ranges_have(condition->ranges, condition->nranges, values[i]);
 		return;
 	}
 	memset(passed, 0, n);
-	for (r = 0; r < condition->nranges; r++)
+	for (size_t r = 0; r < condition->nranges; r++)
 	{
 		uint64		lo = (uint64) condition->ranges[r].lo;
 		uint64		span = (uint64) condition->ranges[r].hi - lo;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			passed[i] |= (uint64) values[i] - lo <= span;
 	}
 }
@@ -108,9 +104,8 @@ static void
 test_texts(const RowColumn *column, const char *const *data, int offset, int n, uint8 *passed)
 {
 	const TextCondition *condition = column->condition->texts;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		passed[i] = data[i] != column->null && text_condition_test(condition, data[i] + offset);
 }
 
@@ -127,7 +122,6 @@ test_rows(const RowLayout *layout, NotedRows *rows, int c, const uint8 *skip, ui
 	const char *const *data = walked ? column->places : rows->data;
 	int			offset = walked ? 0 : column->offset;
 	int64		values[MaxHeapTuplesPerPage];
-	int			i;
 
 	rows_begin_loop(rows);
 	if (condition->texts)
@@ -144,7 +138,7 @@ test_rows(const RowLayout *layout, NotedRows *rows, int c, const uint8 *skip, ui
 	}
 	if (!walked || condition->texts)
 		return;
-	for (i = 0; i < rows->n; i++)
+	for (int i = 0; i < rows->n; i++)
 		if (data[i] == column->null)
 			passed[i] = condition->nulls;
 }
@@ -162,10 +156,8 @@ keys_of_ranges(const LongRange *ranges, size_t n)
 	int64	   *keys;
 	KeySet		header;
 	KeySet	   *set;
-	size_t		r;
-	uint64		i;
 
-	for (r = 0; r < n; r++)
+	for (size_t r = 0; r < n; r++)
 	{
 		uint64		span = (uint64) ranges[r].hi - (uint64) ranges[r].lo;
 
@@ -175,8 +167,8 @@ keys_of_ranges(const LongRange *ranges, size_t n)
 	}
 	keys = MemoryContextAllocHuge(CurrentMemoryContext, nkeys * sizeof(int64));
 	nkeys = 0;
-	for (r = 0; r < n; r++)
-		for (i = 0; i <= (uint64) ranges[r].hi - (uint64) ranges[r].lo; i++)
+	for (size_t r = 0; r < n; r++)
+		for (uint64 i = 0; i <= (uint64) ranges[r].hi - (uint64) ranges[r].lo; i++)
 			keys[nkeys++] = (int64) ((uint64) ranges[r].lo + i);
 	key_set_plan(keys, nkeys, &header);
 	set = MemoryContextAllocHuge(CurrentMemoryContext, header.size);
@@ -210,18 +202,15 @@ find_keys(RowColumn *column)
 void
 row_filter_order(RowLayout *layout, int nconditions, const RowCondition *conditions)
 {
-	int			c;
-	int			i;
-
 	layout->conditions = palloc_array(int, Max(nconditions, 1));
-	for (c = 0; c < layout->ncolumns; c++)
+	for (int c = 0; c < layout->ncolumns; c++)
 		if (layout->columns[c].condition && layout->columns[c].condition->values == NULL)
 		{
 			layout->conditions[layout->nconditions++] = c;
 			find_keys(&layout->columns[c]);
 		}
-	for (i = 0; i < nconditions; i++)
-		for (c = 0; c < layout->ncolumns && conditions[i].condition->values; c++)
+	for (int i = 0; i < nconditions; i++)
+		for (int c = 0; c < layout->ncolumns && conditions[i].condition->values; c++)
 			if (layout->columns[c].condition == conditions[i].condition)
 				layout->conditions[layout->nconditions++] = c;
 }
@@ -247,21 +236,19 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 	uint8		passed[MaxHeapTuplesPerPage];
 	uint16		kept[MaxHeapTuplesPerPage];
 	int			unmatched = 0;
-	int			k;
 
-	for (k = 0; k < layout->nconditions && rows->n > 0; k++)
+	for (int k = 0; k < layout->nconditions && rows->n > 0; k++)
 	{
 		int			c = layout->conditions[k];
 		RowColumn  *column = &layout->columns[c];
 		int			n = 0;
-		int			i;
 
 		if (column->filter != 0 || is_given_up(column))
 			continue;
 		rows_locate(layout, rows, c + 1);
 		test_rows(layout, rows, c, NULL, passed);
 		rows_begin_loop(rows);
-		for (i = 0; i < rows->n; i++)
+		for (int i = 0; i < rows->n; i++)
 		{
 			kept[n] = i;
 			n += passed[i];
@@ -280,11 +267,9 @@ void
 row_filter_mark(RowLayout *layout, NotedRows *rows, int filter, uint8 *refused)
 {
 	uint8		passed[MaxHeapTuplesPerPage];
-	int			k;
-	int			i;
 
 	memset(refused, 0, rows->n);
-	for (k = 0; k < layout->nconditions; k++)
+	for (int k = 0; k < layout->nconditions; k++)
 	{
 		int			c = layout->conditions[k];
 
@@ -292,7 +277,7 @@ row_filter_mark(RowLayout *layout, NotedRows *rows, int filter, uint8 *refused)
 			continue;
 		rows_locate(layout, rows, c + 1);
 		test_rows(layout, rows, c, refused, passed);
-		for (i = 0; i < rows->n; i++)
+		for (int i = 0; i < rows->n; i++)
 			refused[i] |= 1 ^ passed[i];
 	}
 }

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_PAGES_ROW_FILTER_H
 #define HPSORT_PG_PAGES_ROW_FILTER_H
 
-#include "postgres.h"
-
 #include "pg/pages/row.h"
 
 /*

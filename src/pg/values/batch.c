@@ -81,13 +81,12 @@ column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, uint64 n)
 {
 	size_t		added = (size_t) Min(n, (uint64) (batch->room - batch->n));
 	BatchSpace	space = column_batch_space(batch, added);
-	size_t		i;
 
 	if (space.wide)
-		for (i = 0; i < added; i++)
+		for (size_t i = 0; i < added; i++)
 			space.wide[i] = value;
 	else if (space.keys)
-		for (i = 0; i < added; i++)
+		for (size_t i = 0; i < added; i++)
 			space.keys[i] = (int32) value;
 	if (space.nulls)
 		memset(space.nulls, isnull, added);
@@ -99,12 +98,11 @@ bool
 column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows, int64 origin)
 {
 	BatchSpace	space = column_batch_space(batch, rows->n);
-	size_t		i;
 
 	if (rows->keys)
 		memcpy(space.keys, rows->keys, rows->n * sizeof(int32));
 	else if (rows->wide)
-		for (i = 0; i < rows->n; i++)
+		for (size_t i = 0; i < rows->n; i++)
 		{
 			int64		value = (int64) ((uint64) rows->wide[i] - (uint64) origin);
 
@@ -123,12 +121,11 @@ void
 column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows)
 {
 	BatchSpace	space = column_batch_space(batch, rows->n);
-	size_t		i;
 
 	if (rows->wide)
 		memcpy(space.wide, rows->wide, rows->n * sizeof(int64));
 	else
-		for (i = 0; i < rows->n; i++)
+		for (size_t i = 0; i < rows->n; i++)
 			space.wide[i] = rows->keys[i];
 	memcpy(space.nulls, rows->nulls, rows->n);
 	column_batch_add(batch, rows->n, (size_t) rows->nnulls);
@@ -141,7 +138,7 @@ column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows)
 #define NEIGHBOURS 32
 #define GATHER(to, from) \
 	do { \
-		for (i = 0; i < n;) \
+		for (size_t i = 0; i < n;) \
 		{ \
 			bool		near = !repeated && i + NEIGHBOURS <= n && \
 				rows[i + NEIGHBOURS - 1] - rows[i] == NEIGHBOURS - 1; \
@@ -161,7 +158,6 @@ column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *r
 	ColumnBatch source = *from;
 	BatchSpace	space;
 	size_t		nnulls = 0;
-	size_t		i;
 
 	column_batch_empty(batch);
 	space = column_batch_space(batch, n);
@@ -247,9 +243,8 @@ size_t
 column_batch_copy_keys(const ColumnBatch *batch, int32 *out)
 {
 	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < batch->n; i++)
+	for (size_t i = 0; i < batch->n; i++)
 	{
 		out[n] = batch->keys[i];
 		n += batch->nulls[i] == 0;
@@ -280,14 +275,13 @@ column_batch_of_runs(const ColumnBatch *batch, size_t *at)
 	ColumnBatch part = *batch;
 	size_t		n = Min(runs->len - *at, batch->room);
 	BatchSpace	space;
-	size_t		i;
 
 	column_batch_empty(&part);
 	space = column_batch_space(&part, n);
 	if (space.keys)
 		memcpy(space.keys, runs->keys + *at, n * sizeof(int32));
 	else
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			space.wide[i] = runs->keys[*at + i];
 	column_batch_add(&part, n, 0);
 	*at += n;

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_VALUES_BATCH_H
 #define HPSORT_PG_VALUES_BATCH_H
 
-#include "postgres.h"
-
 #include "storage/block.h"
 #include "storage/buf.h"
 #include "storage/off.h"

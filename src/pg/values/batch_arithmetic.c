@@ -390,15 +390,13 @@ static void
 read_column(const Step *step, const ColumnBatch *batch, size_t first, size_t n, int64 *values,
 			uint8 *outside)
 {
-	size_t		i;
-
 	if (batch->keys)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			values[i] = batch->keys[first + i];
 	else
 		memcpy(values, batch->wide + first, n * sizeof(int64));
 	if (step->checked)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			outside[i] |= values[i] == step->constant;
 }
 
@@ -410,9 +408,7 @@ static pg_attribute_always_inline void
 combine(StepKind kind, bool checked, const Step *step, size_t n, int64 *values,
 		const int64 *others, uint8 *outside)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int64		a = values[i];
 		int64		b = others ? others[i] : step->constant;
@@ -459,11 +455,9 @@ batch_arithmetic_compute(const BatchArithmetic *arithmetic, const ColumnBatch *b
 {
 	int64	   *top = arithmetic->stack;	/* the first free place */
 	uint8		any = 0;
-	size_t		i;
-	int			s;
 
 	memset(outside, 0, n);
-	for (s = 0; s < arithmetic->nsteps; s++)
+	for (int s = 0; s < arithmetic->nsteps; s++)
 	{
 		const Step *step = &arithmetic->steps[s];
 		int64	   *last = top - BATCH_ARITHMETIC_ROWS;
@@ -477,7 +471,7 @@ batch_arithmetic_compute(const BatchArithmetic *arithmetic, const ColumnBatch *b
 				top += BATCH_ARITHMETIC_ROWS;
 				break;
 			case STEP_CONSTANT:
-				for (i = 0; i < n; i++)
+				for (size_t i = 0; i < n; i++)
 					top[i] = step->constant;
 				top += BATCH_ARITHMETIC_ROWS;
 				break;
@@ -494,7 +488,7 @@ batch_arithmetic_compute(const BatchArithmetic *arithmetic, const ColumnBatch *b
 		}
 	}
 	memcpy(values, arithmetic->stack, n * sizeof(int64));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		any |= outside[i];
 	return any != 0;
 }

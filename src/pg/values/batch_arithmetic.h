@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_VALUES_BATCH_ARITHMETIC_H
 #define HPSORT_PG_VALUES_BATCH_ARITHMETIC_H
 
-#include "postgres.h"
-
 #include "nodes/primnodes.h"
 
 #include "pg/values/batch.h"

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_VALUES_BYTES_H
 #define HPSORT_PG_VALUES_BYTES_H
 
-#include "postgres.h"
-
 static pg_attribute_always_inline uint64
 load8(const char *bytes)
 {
@@ -51,9 +49,8 @@ static pg_attribute_always_inline uint32
 hash_of(const char *bytes, uint32 length)
 {
 	uint64		hash = length;
-	uint32		i;
 
-	for (i = 0; i + 8 < length; i += 8)
+	for (uint32 i = 0; i + 8 < length; i += 8)
 		hash = mix(hash, load8(bytes + i));
 	hash = mix(mix(hash, load_last(bytes, length)), UINT64CONST(0xC4CEB9FE1A85EC53));
 	return (uint32) hash;
@@ -62,9 +59,7 @@ hash_of(const char *bytes, uint32 length)
 static pg_attribute_always_inline bool
 bytes_are_equal(const char *a, const char *b, uint32 length)
 {
-	uint32		i;
-
-	for (i = 0; i + 8 < length; i += 8)
+	for (uint32 i = 0; i + 8 < length; i += 8)
 		if (load8(a + i) != load8(b + i))
 			return false;
 	return load_last(a, length) == load_last(b, length);

@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_VALUES_COLUMN_SCAN_H
 #define HPSORT_PG_VALUES_COLUMN_SCAN_H
 
-#include "postgres.h"
-
 #include "access/relscan.h"
 #include "executor/tuptable.h"
 #include "nodes/bitmapset.h"

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_VALUES_DATUM_BUFFER_H
 #define HPSORT_PG_VALUES_DATUM_BUFFER_H
 
-#include "postgres.h"
-
 typedef struct DatumBuffer DatumBuffer;
 
 /* Makes a buffer for a type other than cstring's, in the current memory context. */

@@ -409,11 +409,10 @@ add_image(Dictionary *dictionary, const Image *image, const char *bytes, uint32 
 	{
 		ImageEntry *before = dictionary->table;
 		size_t		room = (size_t) dictionary->table_mask + 1;
-		size_t		i;
 
 		dictionary->table = make_table(dictionary, 2 * room);
 		dictionary->table_mask = 2 * room - 1;
-		for (i = 0; i < room; i++)
+		for (size_t i = 0; i < room; i++)
 			if (before[i].image != NO_IMAGE)
 				put_entry(dictionary, before[i]);
 		pfree(before);

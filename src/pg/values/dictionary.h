@@ -22,8 +22,6 @@
 #ifndef HPSORT_PG_VALUES_DICTIONARY_H
 #define HPSORT_PG_VALUES_DICTIONARY_H
 
-#include "postgres.h"
-
 #include "pg/values/shared_dictionary.h"
 
 typedef struct Dictionary Dictionary;

@@ -104,9 +104,8 @@ find_alike(const Dictionary *dictionary, uint32 first, size_t n)
 {
 	const char *bytes = VARDATA_ANY(DatumGetPointer(dictionary_value(dictionary, first)));
 	int			alike = PG_INT32_MAX;
-	size_t		i;
 
-	for (i = 0; i < n && alike > 0; i++)
+	for (size_t i = 0; i < n && alike > 0; i++)
 	{
 		const void *value = DatumGetPointer(dictionary_value(dictionary, first + (uint32) i));
 		const char *other = VARDATA_ANY(value);
@@ -150,9 +149,8 @@ sort_values(ValueSort *sort, bool texts, uint32 first, size_t n)
 	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
 	bool		by_bytes = texts && compat_collation_is_c(sort->compare.ssup_collation);
 	int			alike = by_bytes ? find_alike(sort->dictionary, first, n) : 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		items[i].number = first + (uint32) i;
 		if (sort->compare.abbrev_converter)
@@ -175,9 +173,8 @@ merge_values(DictionaryOrder *order, ValueSort *sort, const SortItem *items, siz
 	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
 	size_t		ranked = 0;
 	size_t		added = 0;
-	size_t		i;
 
-	for (i = 0; i < total; i++)
+	for (size_t i = 0; i < total; i++)
 	{
 		if (ranked == order->n ||
 			(added < n &&
@@ -261,9 +258,7 @@ dictionary_order_find(const DictionaryOrder *order, Datum value, bool *found)
 static void
 insert_runs(int64 *values, int64 *counts, size_t n)
 {
-	size_t		i;
-
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 	{
 		int64		value = values[i];
 		int64		count = counts[i];
@@ -284,9 +279,8 @@ dictionary_order_runs(const DictionaryOrder *order, int64 *values, int64 *counts
 {
 	uint64	   *pairs;
 	int64	   *by_number;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		values[i] = order->ranks[values[i]];
 	if (n <= FEW_RUNS)
 	{
@@ -296,13 +290,13 @@ dictionary_order_runs(const DictionaryOrder *order, int64 *values, int64 *counts
 	/* Ranks above the places of their counts. */
 	pairs = palloc_extended(n * sizeof(uint64), MCXT_ALLOC_HUGE);
 	by_number = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		pairs[i] = (uint64) values[i] << 32 | i;
 		by_number[i] = counts[i];
 	}
 	vqsort_pairs(pairs, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		values[i] = (int64) (pairs[i] >> 32);
 		counts[i] = by_number[(uint32) pairs[i]];

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_VALUES_DICTIONARY_ORDER_H
 #define HPSORT_PG_VALUES_DICTIONARY_ORDER_H
 
-#include "postgres.h"
-
 #include "utils/sortsupport.h"
 
 #include "pg/values/dictionary.h"

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_VALUES_DOMAIN_H
 #define HPSORT_PG_VALUES_DOMAIN_H
 
-#include "postgres.h"
-
 #include "pg/enum_labels.h"
 #include "pg/values/dictionary.h"
 #include "pg/values/dictionary_order.h"

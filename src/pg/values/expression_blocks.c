@@ -100,12 +100,11 @@ field_of(List *args)
 {
 	const Const *constant = constant_of(args, 0);
 	char	   *name;
-	int			i;
 
 	if (constant == NULL || constant->consttype != TEXTOID)
 		return NULL;
 	name = TextDatumGetCString(constant->constvalue);
-	for (i = 0; i < lengthof(time_fields); i++)
+	for (int i = 0; i < lengthof(time_fields); i++)
 		if (pg_strcasecmp(name, time_fields[i].name) == 0)
 			return &time_fields[i];
 	return NULL;
@@ -122,9 +121,8 @@ zone_width(void)
 	struct pg_tm tm;
 	fsec_t		fsec;
 	int			zone;
-	int			i;
 
-	for (i = 0; i < lengthof(times); i++)
+	for (int i = 0; i < lengthof(times); i++)
 		if (timestamp2tm(times[i], &zone, &tm, &fsec, NULL, NULL) != 0 || zone % SECS_PER_HOUR != 0)
 			return ZONE_QUARTER;
 	return USECS_PER_HOUR;
@@ -412,9 +410,8 @@ expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, 
 	int64		block = 0;
 	int64		begin = 0;
 	bool		known = false;
-	size_t		i;
 
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 	{
 		int64		value = column_batch_value(rows, i);
 
@@ -506,13 +503,12 @@ add_slot(const VariableStatData *stats, int kind, Oid type, ColumnRange *range)
 	AttStatsSlot slot;
 	bool		numbers = true;
 	int			step;
-	int			i;
 
 	if (!get_attstatsslot(&slot, stats->statsTuple, kind, InvalidOid, ATTSTATSSLOT_VALUES))
 		return true;
 	/* A histogram is in order. */
 	step = kind == STATISTIC_KIND_HISTOGRAM ? Max(slot.nvalues - 1, 1) : 1;
-	for (i = 0; i < slot.nvalues; i += step)
+	for (int i = 0; i < slot.nvalues; i += step)
 	{
 		double		value = number_of(type, slot.values[i]);
 
@@ -630,17 +626,16 @@ expression_groups(PlannerInfo *root, List *expressions, double rows)
 	double		groups = estimate_num_groups(root, expressions, rows, NULL, NULL);
 	double		most = 1;
 	List	   *others = NIL;
-	ListCell   *lc;
 
-	foreach(lc, expressions)
+	foreach_ptr(Node, grouped, expressions)
 	{
-		Node	   *expression = strip_relabels((Node *) lfirst(lc));
+		Node	   *expression = strip_relabels(grouped);
 		double		values = IsA(expression, Var) ? INFINITY : values_most(root, expression);
 
 		if (isfinite(values))
 			most *= values;
 		else
-			others = lappend(others, lfirst(lc));
+			others = lappend(others, grouped);
 	}
 	if (list_length(others) == list_length(expressions))
 		return groups;

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_VALUES_EXPRESSION_BLOCKS_H
 #define HPSORT_PG_VALUES_EXPRESSION_BLOCKS_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 #include "pg/values/batch.h"

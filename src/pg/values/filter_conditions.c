@@ -92,12 +92,9 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	FilterCondition *condition = NULL;
 	LongRange  *both;
 	NumericUnit unit;
-	ListCell   *lc;
 
-	foreach(lc, finding->conditions)
+	foreach_ptr(FilterCondition, other, finding->conditions)
 	{
-		FilterCondition *other = (FilterCondition *) lfirst(lc);
-
 		if (other->attnum == column->varattno && other->texts == NULL &&
 			other->values == NULL)
 			condition = other;
@@ -333,12 +330,11 @@ values_of_array(ArrayType *array)
 	bool		by_value;
 	char		align;
 	int			n;
-	int			i;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
 	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values.values, &isnull,
 					  &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (isnull[i])
 			values.nulls = true;
@@ -358,9 +354,8 @@ add_array(Finding *finding, const Comparison *comparison, const ArrayValues *arr
 	size_t		nvalues = 0;
 	size_t		nranges;
 	bool		between;
-	int			i;
 
-	for (i = 0; i < array->n; i++)
+	for (int i = 0; i < array->n; i++)
 	{
 		values[nvalues] = compared_value(comparison, array->values[i], &between);
 		nvalues += !between;
@@ -522,11 +517,9 @@ find_clause(Finding *finding, const Expr *clause)
 static bool
 find_clauses(Finding *finding, const List *clauses)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(Expr, clause, clauses)
 	{
-		if (!find_clause(finding, lfirst(lc)) && !find_values(finding, lfirst(lc)))
+		if (!find_clause(finding, clause) && !find_values(finding, clause))
 			return false;
 	}
 	return true;
@@ -574,14 +567,13 @@ filter_condition_ranges(const FilterCondition *condition, size_t *n)
 {
 	const int64 nan = filter_condition_float(get_float8_nan());
 	LongRange  *ranges;
-	size_t		r;
 
 	*n = condition->nranges;
 	if (!column_kind_is_float(condition->kind))
 		return condition->ranges;
 	ranges = palloc_array(LongRange, Max(condition->nranges, 1));
 	*n = 0;
-	for (r = 0; r < condition->nranges && condition->ranges[r].lo <= nan; r++)
+	for (size_t r = 0; r < condition->nranges && condition->ranges[r].lo <= nan; r++)
 	{
 		LongRange	range = {least_float(condition->kind, condition->ranges[r].lo), PG_INT64_MAX};
 
@@ -603,11 +595,10 @@ static bool
 and_may_fail(const Finding *finding, const BoolExpr *clause)
 {
 	Finding		tried = {.econtext = finding->econtext};
-	ListCell   *lc;
 
-	foreach(lc, clause->args)
+	foreach_ptr(Expr, argument, clause->args)
 	{
-		if (!find_clause(&tried, lfirst(lc)) && clause_may_fail(lfirst(lc), finding->econtext))
+		if (!find_clause(&tried, argument) && clause_may_fail((Node *) argument, finding->econtext))
 			return true;
 	}
 	return false;
@@ -620,12 +611,8 @@ and_may_fail(const Finding *finding, const BoolExpr *clause)
 static void
 split_clauses(Finding *finding, const List *clauses, List **others, bool *ordered)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(Node, clause, clauses)
 	{
-		Node	   *clause = (Node *) lfirst(lc);
-
 		bool		and = is_andclause(clause);
 
 		if (and && !*ordered && !and_may_fail(finding, (const BoolExpr *) clause))
@@ -657,12 +644,9 @@ filter_conditions_columns(const List *clauses, List **columns)
 {
 	Finding		finding = {NULL};
 	const Var  *column;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_ptr(const Expr, clause, clauses)
 	{
-		const Expr *clause = (const Expr *) lfirst(lc);
-
 		if (IsA(clause, RestrictInfo))
 			clause = ((const RestrictInfo *) clause)->clause;
 		if (find_clause(&finding, clause))
@@ -672,10 +656,8 @@ filter_conditions_columns(const List *clauses, List **columns)
 			return false;
 		*columns = list_append_unique_int(*columns, column->varattno);
 	}
-	foreach(lc, finding.conditions)
+	foreach_ptr(const FilterCondition, condition, finding.conditions)
 	{
-		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
-
 		*columns = list_append_unique_int(*columns, condition->attnum);
 	}
 	return true;

@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_VALUES_FILTER_CONDITIONS_H
 #define HPSORT_PG_VALUES_FILTER_CONDITIONS_H
 
-#include "postgres.h"
-
 #include "nodes/execnodes.h"
 
 #include "pg/values/value.h"

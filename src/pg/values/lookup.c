@@ -46,7 +46,6 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 	Lookup	   *lookup = palloc0_object(Lookup);
 	Oid			left;
 	Oid			right;
-	int			k;
 
 	lookup->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up",
 										   ALLOCSET_DEFAULT_SIZES);
@@ -54,7 +53,7 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 	lookup->repeats = repeats;
 	lookup->nkeys = nkeys;
 	lookup->keys = palloc0_array(LookupKey, nkeys);
-	for (k = 0; k < nkeys; k++)
+	for (int k = 0; k < nkeys; k++)
 	{
 		LookupKey  *key = &lookup->keys[k];
 		RegProcedure hash;
@@ -71,7 +70,7 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
 	lookup->of_integers = lookup_compares_integers(nkeys, operators);
-	for (k = nkeys - 1; k >= 0 && lookup->of_integers; k--)
+	for (int k = nkeys - 1; k >= 0 && lookup->of_integers; k--)
 	{
 		LookupKey  *key = &lookup->keys[k];
 
@@ -113,15 +112,13 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 static void
 forget_rows(Lookup *lookup)
 {
-	int			c;
-
 	MemoryContextReset(lookup->memory);
 	lookup->size = lookup->room = lookup->repeated = 0;
 	lookup->places = lookup->by_key = lookup->before = NULL;
 	lookup->hashes = NULL;
 	lookup->integers = NULL;
 	lookup->nfree = 0;
-	for (c = 0; c < lookup->ncolumns; c++)
+	for (int c = 0; c < lookup->ncolumns; c++)
 	{
 		lookup->columns[c].values = NULL;
 		lookup->columns[c].nulls = NULL;
@@ -199,12 +196,11 @@ make_table(Lookup *lookup, uint32 n)
 {
 	int32	   *old = lookup->places;
 	uint32		nold = old ? lookup->nelements : 0;
-	uint32		i;
 
 	lookup->places = MemoryContextAllocHuge(lookup->memory, (Size) n * sizeof(int32));
 	memset(lookup->places, 0xFF, (Size) n * sizeof(int32));
 	lookup->nelements = n;
-	for (i = 0; i < nold; i++)
+	for (uint32 i = 0; i < nold; i++)
 	{
 		uint32		at;
 
@@ -234,11 +230,10 @@ static inline int64
 integer_of(const Lookup *lookup, const Datum *key, bool of_row)
 {
 	int64		integer = 0;
-	int			k;
 
 	if (lookup->nkeys == 1)
 		return column_value(of_row ? lookup->keys[0].row_kind : lookup->keys[0].kind, key[0]);
-	for (k = 0; k < lookup->nkeys; k++)
+	for (int k = 0; k < lookup->nkeys; k++)
 	{
 		const LookupKey *column = &lookup->keys[k];
 
@@ -252,11 +247,10 @@ static uint32
 hash_key(const Lookup *lookup, const Datum *key, bool of_row)
 {
 	uint32		hash = 0;
-	int			k;
 
 	if (lookup->of_integers)
 		return hash_integer(integer_of(lookup, key, of_row));
-	for (k = 0; k < lookup->nkeys; k++)
+	for (int k = 0; k < lookup->nkeys; k++)
 	{
 		LookupKey  *column = &lookup->keys[k];
 
@@ -296,11 +290,9 @@ value_of(const Lookup *lookup, const LookupColumn *column, int32 place)
 static bool
 equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 {
-	int			k;
-
 	if (lookup->of_integers)
 		return integer_at(lookup, place) == integer_of(lookup, key, of_row);
-	for (k = 0; k < lookup->nkeys; k++)
+	for (int k = 0; k < lookup->nkeys; k++)
 	{
 		LookupKey  *column = &lookup->keys[k];
 
@@ -351,9 +343,8 @@ int32
 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull)
 {
 	uint32		hash = 0;
-	int			k;
 
-	for (k = 0; k < lookup->nkeys; k++)
+	for (int k = 0; k < lookup->nkeys; k++)
 		if (isnull[k])
 			return LOOKUP_NO_PLACE;
 	if (!lookup->of_integers || lookup->parts)
@@ -379,23 +370,21 @@ lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches, ColumnBatch
 	size_t		n = batches[0]->n;
 	BatchSpace	space = column_batch_space(packed, n);
 	size_t		nnulls = 0;
-	size_t		i;
-	int			k;
 
 	memset(space.wide, 0, n * sizeof(int64));
 	memset(space.nulls, 0, n);
-	for (k = 0; k < lookup->nkeys; k++)
+	for (int k = 0; k < lookup->nkeys; k++)
 	{
 		const LookupKey *key = &lookup->keys[k];
 		int64		bias = column_kind_bias(key->kind);
 
 		/* Of several columns none is wide. */
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			space.wide[i] = append_value(key, space.wide[i], batches[k]->keys[i] + bias);
-		for (i = 0; i < n && batches[k]->nnulls > 0; i++)
+		for (size_t i = 0; i < n && batches[k]->nnulls > 0; i++)
 			space.nulls[i] |= batches[k]->nulls[i];
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		nnulls += space.nulls[i];
 	column_batch_add(packed, n, nnulls);
 }
@@ -411,9 +400,8 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 	const int32 *array = lookup->by_key;
 	bool		any = lookup->size > 0;
 	size_t		nmissing = 0;
-	size_t		i;
 
-	for (i = 0; i < keys->n; i++)
+	for (size_t i = 0; i < keys->n; i++)
 	{
 		int64		key = (narrow ? keys->keys[i] : keys->wide[i]) + bias;
 		uint64		distance = (uint64) key - least;
@@ -437,7 +425,6 @@ lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *place
 	bool		by_key = lookup->by_key != NULL;
 	bool		narrow = keys->keys != NULL;
 	size_t		nmissing;
-	size_t		i;
 
 	if (lookup->parts)
 		nmissing = find_integers(lookup, keys, places, nulls, by_key, narrow, true);
@@ -448,7 +435,7 @@ lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *place
 		nmissing = narrow ? find_integers(lookup, keys, places, nulls, false, true, false) :
 			find_integers(lookup, keys, places, nulls, false, false, false);
 	/* A NULL has the key 0. */
-	for (i = 0; i < keys->n && keys->nnulls > 0; i++)
+	for (size_t i = 0; i < keys->n && keys->nnulls > 0; i++)
 		if (keys->nulls[i])
 		{
 			nmissing += !nulls[i];
@@ -479,8 +466,6 @@ is_made_last(const Lookup *lookup)
 static void
 set_room(Lookup *lookup, int32 room)
 {
-	int			c;
-
 	lookup->room = room;
 	if (lookup->of_integers)
 		lookup->integers = resize(lookup, lookup->integers, lookup_integer_width(lookup));
@@ -491,7 +476,7 @@ set_room(Lookup *lookup, int32 room)
 		lookup->before = resize(lookup, lookup->before, sizeof(int32));
 		memset(lookup->before + lookup->size, 0xFF, (Size) (room - lookup->size) * sizeof(int32));
 	}
-	for (c = 0; c < lookup->ncolumns; c++)
+	for (int c = 0; c < lookup->ncolumns; c++)
 	{
 		LookupColumn *column = &lookup->columns[c];
 
@@ -567,9 +552,8 @@ static void
 keep_values(Lookup *lookup, TupleTableSlot *row)
 {
 	MemoryContext old = MemoryContextSwitchTo(lookup->memory);
-	int			c;
 
-	for (c = 0; c < lookup->ncolumns; c++)
+	for (int c = 0; c < lookup->ncolumns; c++)
 	{
 		LookupColumn *column = &lookup->columns[c];
 		Datum		value = row->tts_values[column->column - 1];
@@ -611,10 +595,9 @@ add_row(Lookup *lookup, TupleTableSlot *row, bool to_part)
 	Datum		key[INDEX_MAX_KEYS];
 	uint32		hash;
 	uint32		at;
-	int			k;
 
 	slot_getallattrs(row);
-	for (k = 0; k < lookup->nkeys; k++)
+	for (int k = 0; k < lookup->nkeys; k++)
 	{
 		AttrNumber	column = lookup->columns[lookup->keys[k].column].column;
 
@@ -648,11 +631,9 @@ add_row(Lookup *lookup, TupleTableSlot *row, bool to_part)
 static void
 make_array(Lookup *lookup, uint64 range)
 {
-	int32		place;
-
 	lookup->by_key = MemoryContextAllocHuge(lookup->memory, (range + 1) * sizeof(int32));
 	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
-	for (place = 0; place < lookup->size; place++)
+	for (int32 place = 0; place < lookup->size; place++)
 		put_place(lookup, &lookup->by_key[(uint64) integer_at(lookup, place) -
 										  (uint64) lookup->least], place);
 }
@@ -663,7 +644,6 @@ finish_rows(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	uint32		nelements = Max(ELEMENTS_PER_ROW * (uint32) lookup->size, LEAST_ELEMENTS);
-	int32		place;
 
 	if (lookup->size == 0)
 		return;
@@ -677,7 +657,7 @@ finish_rows(Lookup *lookup)
 	else if (is_made_last(lookup))
 	{
 		make_table(lookup, nelements);
-		for (place = 0; place < lookup->size; place++)
+		for (int32 place = 0; place < lookup->size; place++)
 			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
 					  place);
 	}
@@ -733,9 +713,8 @@ lookup_read(const Lookup *lookup, int column, ColumnKind kind, const ColumnBatch
 	int64		bias = column_kind_bias(kind);
 	bool		plain = places->nnulls == 0 && !refused && !read->nulls && read->key < 0;
 	size_t		nnulls = 0;
-	size_t		i;
 
-	for (i = 0; i < places->n; i++)
+	for (size_t i = 0; i < places->n; i++)
 	{
 		int32		place = places->keys[i];
 		bool		isnull = !plain && (places->nulls[i] || (refused && refused[i]) ||

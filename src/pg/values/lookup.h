@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_VALUES_LOOKUP_H
 #define HPSORT_PG_VALUES_LOOKUP_H
 
-#include "postgres.h"
-
 #include "executor/tuptable.h"
 #include "utils/dsa.h"
 

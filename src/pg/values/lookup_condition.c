@@ -18,7 +18,6 @@ lookup_condition(Lookup *lookup, int k, bool excluded)
 	MemoryContext old;
 	FilterCondition *condition;
 	int64	   *values;
-	int32		place;
 
 	/* Beside its values, a set of keys has bits of a range, or up to 4 elements for each. */
 	if (!lookup->of_integers || (excluded && lookup->nkeys > 1) ||
@@ -26,7 +25,7 @@ lookup_condition(Lookup *lookup, int k, bool excluded)
 		return NULL;
 	old = MemoryContextSwitchTo(lookup->memory);
 	values = palloc_extended(size, MCXT_ALLOC_HUGE);
-	for (place = 0; place < lookup->size; place++)
+	for (int32 place = 0; place < lookup->size; place++)
 		values[place] = lookup_key(lookup, k, place);
 	condition = key_condition_make(InvalidAttrNumber, lookup->keys[k].kind, values, lookup->size,
 								   excluded);

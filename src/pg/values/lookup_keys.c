@@ -44,9 +44,8 @@ bool
 lookup_compares_integers(int n, const Oid *operators)
 {
 	int			bits = 0;
-	int			k;
 
-	for (k = 0; k < n; k++)
+	for (int k = 0; k < n; k++)
 	{
 		if (!compares_integers(operators[k]))
 			return false;

@@ -31,9 +31,7 @@ lookup_divide(Lookup *lookup, int nparts)
 void
 lookup_parts_empty(LookupParts *parts)
 {
-	int			part;
-
-	for (part = 0; part < 1 << parts->bits; part++)
+	for (int part = 0; part < 1 << parts->bits; part++)
 	{
 		if (parts->stores[part])
 			tuplestore_end(parts->stores[part]);

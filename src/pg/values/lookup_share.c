@@ -48,7 +48,6 @@ list_arrays(Lookup *lookup)
 	size_t		rows = lookup->size;
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	int			n = 0;
-	int			c;
 
 	arrays[n++] = (LookupArray)
 	{
@@ -70,7 +69,7 @@ list_arrays(Lookup *lookup)
 	{
 		(void **) &lookup->before, lookup->before ? rows * sizeof(int32) : 0
 	};
-	for (c = 0; c < lookup->ncolumns; c++)
+	for (int c = 0; c < lookup->ncolumns; c++)
 	{
 		LookupColumn *column = &lookup->columns[c];
 
@@ -101,14 +100,12 @@ static size_t
 move_values(Lookup *lookup, char *base, size_t distance)
 {
 	size_t		size = 0;
-	int			c;
-	int32		place;
 
-	for (c = 0; c < lookup->ncolumns; c++)
+	for (int c = 0; c < lookup->ncolumns; c++)
 	{
 		LookupColumn *column = &lookup->columns[c];
 
-		for (place = 0; place < lookup->size && !column->byval; place++)
+		for (int32 place = 0; place < lookup->size && !column->byval; place++)
 		{
 			Datum	   *values = (Datum *) column->values;
 			Datum		value = values[place];
@@ -138,9 +135,8 @@ lookup_share(Lookup *lookup, dsa_area *area)
 	dsa_pointer block;
 	char	   *base;
 	LookupHeader *header;
-	int			i;
 
-	for (i = 0; i < count_arrays(lookup); i++)
+	for (int i = 0; i < count_arrays(lookup); i++)
 		size += MAXALIGN(arrays[i].size);
 	block = dsa_allocate_extended(area, size, DSA_ALLOC_HUGE);
 	base = dsa_get_address(area, block);
@@ -152,7 +148,7 @@ lookup_share(Lookup *lookup, dsa_area *area)
 	header->least = lookup->least;
 	header->most = lookup->most;
 	move_values(lookup, base, size - values);
-	for (i = 0; i < count_arrays(lookup); i++)
+	for (int i = 0; i < count_arrays(lookup); i++)
 	{
 		header->arrays[i] = arrays[i].size;
 		if (arrays[i].size > 0)
@@ -171,7 +167,6 @@ lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block)
 	const LookupHeader *header = (const LookupHeader *) base;
 	LookupArray *arrays = list_arrays(lookup);
 	size_t		distance = header_size(lookup);
-	int			i;
 
 	lookup_empty(lookup);
 	lookup->size = header->rows;
@@ -181,7 +176,7 @@ lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block)
 	lookup->most = header->most;
 	lookup->base = base;
 	lookup->shared_size = header->size;
-	for (i = 0; i < count_arrays(lookup); i++)
+	for (int i = 0; i < count_arrays(lookup); i++)
 	{
 		*arrays[i].array = header->arrays[i] > 0 ? unconstify(char *, base) + distance : NULL;
 		distance += MAXALIGN(header->arrays[i]);

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_VALUES_LOOKUP_STATE_H
 #define HPSORT_PG_VALUES_LOOKUP_STATE_H
 
-#include "postgres.h"
-
 #include "access/tupdesc.h"
 #include "fmgr.h"
 

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_VALUES_NUMERIC_UNIT_H
 #define HPSORT_PG_VALUES_NUMERIC_UNIT_H
 
-#include "postgres.h"
-
 /* The unit is 10^-scale. */
 typedef struct NumericUnit
 {

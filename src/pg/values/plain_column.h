@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_VALUES_PLAIN_COLUMN_H
 #define HPSORT_PG_VALUES_PLAIN_COLUMN_H
 
-#include "postgres.h"
-
 #include "nodes/primnodes.h"
 
 /*

@@ -41,10 +41,9 @@ void
 shared_dictionary_reset(SharedDictionary *shared, dsa_area *area)
 {
 	dsa_pointer block = shared->blocks;
-	int			c;
 
 	free_if_any(area, shared->table);
-	for (c = 0; c < SHARED_CHUNKS; c++)
+	for (int c = 0; c < SHARED_CHUNKS; c++)
 		free_if_any(area, shared->chunks[c]);
 	while (DsaPointerIsValid(block))
 	{
@@ -108,9 +107,8 @@ make_room(SharedDictionary *shared, dsa_area *area, size_t limit)
 	{
 		SharedEntry *old = dsa_get_address(area, shared->table);
 		SharedEntry *table = dsa_get_address(area, pointer);
-		size_t		i;
 
-		for (i = 0; i < before; i++)
+		for (size_t i = 0; i < before; i++)
 			if (DsaPointerIsValid(old[i].bytes))
 				put_entry(table, (uint32) (room - 1), &old[i]);
 		dsa_free(area, shared->table);
@@ -158,12 +156,11 @@ find_entry(const SharedDictionary *shared, dsa_area *area, uint32 hash, uint32 f
 {
 	const SharedEntry *table;
 	bool		found = false;
-	uint32		at;
 
 	if (!DsaPointerIsValid(shared->table))
 		return false;
 	table = dsa_get_address(area, shared->table);
-	for (at = hash; DsaPointerIsValid(table[at & shared->mask].bytes); at++)
+	for (uint32 at = hash; DsaPointerIsValid(table[at & shared->mask].bytes); at++)
 	{
 		const SharedEntry *other = &table[at & shared->mask];
 

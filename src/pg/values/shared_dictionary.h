@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_VALUES_SHARED_DICTIONARY_H
 #define HPSORT_PG_VALUES_SHARED_DICTIONARY_H
 
-#include "postgres.h"
-
 #include "storage/lwlock.h"
 #include "utils/dsa.h"
 

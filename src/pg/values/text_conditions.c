@@ -43,13 +43,11 @@ static const struct
 bool
 text_operator_find(Oid function, Oid collation, TextOperator *op)
 {
-	size_t		i;
-
 	*op = (TextOperator)
 	{
 		.typlen = -1
 	};
-	for (i = 0; i < lengthof(comparisons); i++)
+	for (size_t i = 0; i < lengthof(comparisons); i++)
 		if (comparisons[i].function == function)
 		{
 			*op = comparisons[i].op;
@@ -104,13 +102,12 @@ static bool
 divide_pattern(TextCondition *condition, char *pattern)
 {
 	TextBytes  *part;
-	const char *from;
 	char	   *to = pattern;
 
 	condition->parts = palloc_array(TextBytes, strlen(pattern) + 1);
 	part = condition->parts;
 	part->bytes = to;
-	for (from = pattern; *from; from++)
+	for (const char *from = pattern; *from; from++)
 	{
 		if (*from == '%')
 		{
@@ -144,8 +141,6 @@ bytes_divide_texts(void)
 static bool
 find_parts(TextCondition *condition, char *bytes)
 {
-	int			i;
-
 	if (!condition->op.like)
 	{
 		/* What a text begins with. */
@@ -163,7 +158,7 @@ find_parts(TextCondition *condition, char *bytes)
 		return true;
 	}
 	condition->n = 0;
-	for (i = 0; i < condition->nparts; i++)
+	for (int i = 0; i < condition->nparts; i++)
 	{
 		if (i > 0 && condition->parts[i].length > 0 && !bytes_divide_texts())
 			return false;
@@ -176,12 +171,11 @@ TextCondition *
 text_condition_make(const TextOperator *op, const Datum *texts, int n)
 {
 	TextCondition *condition = palloc0_object(TextCondition);
-	int			i;
 
 	condition->op = *op;
 	condition->n = n;
 	condition->texts = palloc_array(TextBytes, Max(n, 1));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		TextBytes  *wanted = &condition->texts[i];
 		const char *given = DatumGetPointer(texts[i]);

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_VALUES_TEXT_CONDITIONS_H
 #define HPSORT_PG_VALUES_TEXT_CONDITIONS_H
 
-#include "postgres.h"
-
 #include "access/stratnum.h"
 
 #include "pg/compat.h"

@@ -14,8 +14,6 @@
 #ifndef HPSORT_PG_VALUES_VALUE_H
 #define HPSORT_PG_VALUES_VALUE_H
 
-#include "postgres.h"
-
 #include "pg/compat.h"
 #include "sort/float_image.h"
 

@@ -220,14 +220,13 @@ value_condition_column(const Expr *clause, const ExprContext *econtext)
 {
 	List	   *columns = pull_var_clause(unconstify(Node *, (const Node *) clause), 0);
 	Var		   *first;
-	ListCell   *lc;
 
 	if (columns == NIL)
 		return NULL;
 	first = linitial_node(Var, columns);
-	foreach(lc, columns)
+	foreach_node(Var, column, columns)
 	{
-		if (lfirst_node(Var, lc)->varattno != first->varattno)
+		if (column->varattno != first->varattno)
 			return NULL;
 	}
 	return first->varattno > 0 &&
@@ -313,11 +312,10 @@ value_condition_test(ValueCondition *condition, const char *const *data, int off
 {
 	int32		numbers[MaxHeapTuplesPerPage];
 	bool		numbered = !dictionary_is_given_up(condition->dictionary);
-	int			i;
 
 	if (numbered)
 		dictionary_read(condition->dictionary, data, offset, n, null, numbers);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (data[i] == null || (skip && skip[i]))
 			passed[i] = false;

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_VALUES_VALUE_CONDITION_H
 #define HPSORT_PG_VALUES_VALUE_CONDITION_H
 
-#include "postgres.h"
-
 #include "nodes/execnodes.h"
 
 /*

@@ -24,8 +24,6 @@
 #ifndef HPSORT_PG_VALUES_VALUES_H
 #define HPSORT_PG_VALUES_VALUES_H
 
-#include "postgres.h"
-
 #include "pg/values/batch.h"
 #include "pg/values/batch_arithmetic.h"
 #include "pg/values/column_scan.h"

@@ -37,20 +37,18 @@ packed_keys_unpack_wide(const PackedKeys *packed, int64_t *out)
 	uint64_t	base = (uint64_t) packed->base;
 	const uint64_t *wide = packed->values;
 	PackedKeys	part;
-	size_t		at;
-	size_t		i;
 
 	if (packed->width == 8)
 	{
-		for (i = 0; i < packed->n; i++)
+		for (size_t i = 0; i < packed->n; i++)
 			out[i] = (int64_t) (base + wide[i]);
 		return;
 	}
-	for (at = 0; at < packed->n; at += part.n)
+	for (size_t at = 0; at < packed->n; at += part.n)
 	{
 		part = part_of_keys(packed, at, WIDEN_AT_ONCE);
 		kernel_unpack(part.values, part.width, part.n, 0, distances);
-		for (i = 0; i < part.n; i++)
+		for (size_t i = 0; i < part.n; i++)
 			out[at + i] = (int64_t) (base + (uint32_t) distances[i]);
 	}
 }
@@ -70,24 +68,22 @@ packed_keys_select_wide(const PackedKeys *packed, const uint8_t *marks, int64_t 
 	const uint64_t *wide = packed->values;
 	size_t		count = 0;
 	PackedKeys	part;
-	size_t		at;
 	size_t		n;
-	size_t		i;
 
 	if (packed->width == 8)
 	{
-		for (i = 0; i < packed->n; i++)
+		for (size_t i = 0; i < packed->n; i++)
 		{
 			out[count] = (int64_t) (base + wide[i]);
 			count += marks[i];
 		}
 		return count;
 	}
-	for (at = 0; at < packed->n; at += part.n)
+	for (size_t at = 0; at < packed->n; at += part.n)
 	{
 		part = part_of_keys(packed, at, WIDEN_AT_ONCE);
 		n = kernel_select(part.values, part.width, part.n, 0, marks + at, distances);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			out[count++] = (int64_t) (base + (uint32_t) distances[i]);
 	}
 	return count;
@@ -133,10 +129,9 @@ static void
 find_bounds(const ExtentRows *rows, uint32_t n, int64_t *lo, int64_t *hi)
 {
 	bool		any = false;
-	uint32_t	i;
 
 	*lo = *hi = 0;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		if (rows->nulls[i])
 			continue;
@@ -152,16 +147,14 @@ void
 extent_plan(const ExtentRows *rows, Extent *header)
 {
 	uint64_t	nrows = 0;
-	uint32_t	b;
-	uint32_t	i;
 	int64_t		hi;
 
 	memset(header, 0, sizeof(*header));
-	for (b = 0; b < rows->nblocks; b++)
+	for (uint32_t b = 0; b < rows->nblocks; b++)
 		nrows += rows->counts[b];
 	header->nblocks = rows->nblocks;
 	header->nrows = (uint32_t) nrows;
-	for (i = 0; i < header->nrows; i++)
+	for (uint32_t i = 0; i < header->nrows; i++)
 		header->nnulls += rows->nulls[i];
 	find_bounds(rows, header->nrows, &header->base, &hi);
 	header->top = (uint64_t) hi - (uint64_t) header->base;
@@ -182,7 +175,7 @@ distance(const ExtentRows *rows, const Extent *header, uint32_t i)
 	do { \
 		type	   *out_values = (type *) (bytes + header->values_at); \
 		\
-		for (i = 0; i < header->nrows; i++) \
+		for (uint32_t i = 0; i < header->nrows; i++) \
 			out_values[i] = (type) distance(rows, header, i); \
 	} while (0)
 
@@ -195,7 +188,6 @@ extent_write(const ExtentRows *rows, const Extent *header, void *out)
 	uint32_t   *counts;
 	uint32_t	row = 0;
 	uint32_t	b;
-	uint32_t	i;
 
 	memset(out, 0, header->size);
 	memcpy(out, header, offsetof(Extent, stamps));
@@ -205,7 +197,7 @@ extent_write(const ExtentRows *rows, const Extent *header, void *out)
 	for (b = 0; b < rows->nblocks; b++)
 	{
 		starts[b] = row;
-		for (i = 0; i < rows->counts[b]; i++, row++)
+		for (uint32_t i = 0; i < rows->counts[b]; i++, row++)
 			counts[b] += rows->nulls[row];
 	}
 	starts[b] = row;
@@ -219,7 +211,7 @@ extent_write(const ExtentRows *rows, const Extent *header, void *out)
 	else
 		WRITE_DISTANCES(uint64_t);
 	if (header->nnulls > 0)
-		for (i = 0; i < header->nrows; i++)
+		for (uint32_t i = 0; i < header->nrows; i++)
 			((uint8_t *) (bytes + header->nulls_at))[i / 8] |= (uint8_t) (rows->nulls[i] << i % 8);
 }
 
@@ -246,7 +238,6 @@ extent_is_sound(const void *bytes, size_t size)
 	const uint32_t *starts;
 	const uint32_t *counts;
 	uint64_t	nnulls = 0;
-	uint32_t	b;
 
 	if (size < sizeof(Extent) || !extent_header_is_sound(extent, size))
 		return false;
@@ -254,7 +245,7 @@ extent_is_sound(const void *bytes, size_t size)
 	counts = extent_null_counts(extent);
 	if (starts[0] != 0 || starts[extent->nblocks] != extent->nrows)
 		return false;
-	for (b = 0; b < extent->nblocks; b++)
+	for (uint32_t b = 0; b < extent->nblocks; b++)
 	{
 		if (starts[b + 1] < starts[b] || counts[b] > starts[b + 1] - starts[b])
 			return false;
@@ -268,10 +259,9 @@ extent_mark_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t mark, uin
 {
 	size_t		count = 0;
 	size_t		end;
-	size_t		i;
 
 	/* A byte of bits at a time: most have no NULL. */
-	for (i = 0; i < n; i = end)
+	for (size_t i = 0; i < n; i = end)
 	{
 		unsigned	eight = bits[(row + i) / 8] >> (row + i) % 8;
 

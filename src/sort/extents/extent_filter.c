@@ -12,12 +12,9 @@
 static void
 fill_table(ExtentFilter *filter)
 {
-	size_t		r;
-	uint64_t	v;
-
 	memset(filter->table, 0, EXTENT_FILTER_TABLE_WORDS * sizeof(uint64_t));
-	for (r = 0; r < filter->ndistances; r++)
-		for (v = filter->distances[r].lo; v <= filter->distances[r].hi; v++)
+	for (size_t r = 0; r < filter->ndistances; r++)
+		for (uint64_t v = filter->distances[r].lo; v <= filter->distances[r].hi; v++)
 			filter->table[v / 64] |= UINT64_C(1) << v % 64;
 }
 
@@ -39,7 +36,6 @@ extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 {
 	int64_t		base = extent->base + filter->bias;
 	int64_t		last = (int64_t) ((uint64_t) base + extent->top);
-	size_t		r;
 
 	if (filter->members)
 		return match_members(filter->members + extent->base, extent);
@@ -50,7 +46,7 @@ extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 		return filter->excluded ? EXTENT_ALL : EXTENT_NONE;
 	}
 	filter->ndistances = 0;
-	for (r = 0; r < filter->nranges; r++)
+	for (size_t r = 0; r < filter->nranges; r++)
 	{
 		const LongRange *range = &filter->ranges[r];
 		DistanceRange *distance = &filter->distances[filter->ndistances];
@@ -102,19 +98,17 @@ mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 {
 	int64_t		base = values->base + filter->bias;
 	int64_t		keys[KEYS_AT_ONCE];
-	size_t		from;
-	size_t		i;
 
-	for (from = 0; from < values->n; from += KEYS_AT_ONCE)
+	for (size_t from = 0; from < values->n; from += KEYS_AT_ONCE)
 	{
 		size_t		n = values->n - from < KEYS_AT_ONCE ? values->n - from : KEYS_AT_ONCE;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = (int64_t) ((uint64_t) base + packed_keys_distance(values, from + i));
 		key_set_mark(filter->keys, keys, n, marks + from);
 	}
 	if (filter->excluded)
-		for (i = 0; i < values->n; i++)
+		for (size_t i = 0; i < values->n; i++)
 			marks[i] ^= 1;
 }
 
@@ -123,7 +117,7 @@ mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 	do { \
 		const type *distances = (const type *) values->values; \
 		\
-		for (i = 0; i < n; i++) \
+		for (size_t i = 0; i < n; i++) \
 			marks[i] = members[distances[i] < top ? distances[i] : top]; \
 	} while (0)
 
@@ -133,7 +127,6 @@ mark_members(const uint8_t *members, const PackedKeys *values, uint8_t *restrict
 {
 	uint64_t	top = values->top;
 	size_t		n = values->n;
-	size_t		i;
 
 	members += values->base;
 	switch (values->width)
@@ -155,8 +148,6 @@ mark_members(const uint8_t *members, const PackedKeys *values, uint8_t *restrict
 void
 extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 {
-	size_t		i;
-
 	if (filter->members)
 	{
 		mark_members(filter->members, values, marks);
@@ -169,7 +160,7 @@ extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t
 	}
 	if (filter->use_table)
 	{
-		for (i = 0; i < values->n; i++)
+		for (size_t i = 0; i < values->n; i++)
 		{
 			uint64_t	distance = packed_keys_distance(values, i);
 
@@ -179,12 +170,12 @@ extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t
 	}
 	if (filter->ndistances > EXTENT_FILTER_FEW)
 	{
-		for (i = 0; i < values->n; i++)
+		for (size_t i = 0; i < values->n; i++)
 			marks[i] = is_in_ranges(filter, packed_keys_distance(values, i));
 		return;
 	}
 	memset(marks, 0, values->n);
-	for (i = 0; i < filter->ndistances; i++)
+	for (size_t i = 0; i < filter->ndistances; i++)
 		kernel_mark_range(values->values, values->width, values->n, filter->distances[i].lo,
 						  filter->distances[i].hi, marks);
 }

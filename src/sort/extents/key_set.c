@@ -90,12 +90,11 @@ key_set_plan(const int64_t *keys, size_t n, KeySet *header)
 {
 	uint64_t	places = table_places(n);
 	uint64_t	span;
-	size_t		i;
 
 	memset(header, 0, sizeof(*header));
 	header->lo = INT64_MAX;
 	header->hi = INT64_MIN;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		header->lo = keys[i] < header->lo ? keys[i] : header->lo;
 		header->hi = keys[i] > header->hi ? keys[i] : header->hi;
@@ -129,9 +128,8 @@ static bool
 put_key(KeySet *set, uint64_t key)
 {
 	uint64_t	place = first_place(set, mix(set, key));
-	int			moves;
 
-	for (moves = 0; moves < MOST_MOVES; moves++)
+	for (int moves = 0; moves < MOST_MOVES; moves++)
 	{
 		uint64_t	moved = set->words[place];
 
@@ -148,13 +146,10 @@ put_key(KeySet *set, uint64_t key)
 static bool
 fill_table(KeySet *set, const int64_t *keys, size_t n)
 {
-	uint64_t	place;
-	size_t		i;
-
 	set->nkeys = 0;
-	for (place = 0; place <= set->mask; place++)
+	for (uint64_t place = 0; place <= set->mask; place++)
 		set->words[place] = set->free;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (table_has(set, (uint64_t) keys[i]))
 			continue;
@@ -168,10 +163,8 @@ fill_table(KeySet *set, const int64_t *keys, size_t n)
 static void
 fill_bits(KeySet *set, const int64_t *keys, size_t n)
 {
-	size_t		i;
-
 	memset(set->words, 0, set->size - sizeof(KeySet));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	distance = (uint64_t) keys[i] - (uint64_t) set->lo;
 		uint64_t	bit = UINT64_C(1) << distance % 64;
@@ -207,10 +200,8 @@ key_set_has(const KeySet *set, int64_t value)
 void
 key_set_mark(const KeySet *set, const int64_t *values, size_t n, uint8_t *marks)
 {
-	size_t		i;
-
 	if (set->is_table)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			marks[i] = table_has(set, (uint64_t) values[i]);
 	else
 		kernel_mark_bits(values, n, set->lo, set->hi, set->words, marks);

@@ -11,9 +11,7 @@ _Static_assert(sizeof(RowsColumn) == 40 && sizeof(RowsLayout) == 24 + ROWS_MAX_C
 static bool
 ranges_ascend(const ValueRange *ranges, uint32_t n)
 {
-	uint32_t	r;
-
-	for (r = 0; r < n; r++)
+	for (uint32_t r = 0; r < n; r++)
 		if (ranges[r].lo > ranges[r].hi || (r > 0 && ranges[r].lo <= ranges[r - 1].hi))
 			return false;
 	return true;
@@ -42,14 +40,13 @@ bool
 rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges)
 {
 	bool		filtered = layout->key_ranges > 0;
-	uint32_t	c;
 
 	if (layout->ncolumns == 0 || layout->ncolumns > ROWS_MAX_COLUMNS ||
 		layout->nranges > ROWS_MAX_RANGES || layout->grain > ROWS_MAX_GRAIN ||
 		layout->key_ranges > layout->nranges || (layout->key_ranges > 0 && layout->grain > 0) ||
 		!ranges_ascend(ranges + layout->nranges - layout->key_ranges, layout->key_ranges))
 		return false;
-	for (c = 0; c < layout->ncolumns; c++)
+	for (uint32_t c = 0; c < layout->ncolumns; c++)
 	{
 		if (!column_is_sound(&layout->columns[c], ranges, layout->nranges))
 			return false;

@@ -13,12 +13,11 @@ long_ranges_of_values(int64_t *values, size_t n, LongRange *out)
 {
 	uint64_t   *images = (uint64_t *) values;
 	size_t		count = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		images[i] ^= SIGN;
 	vqsort_pairs(images, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		images[i] ^= SIGN;
 		/* hi is not the largest int64 unless this value is the same. */
@@ -38,9 +37,8 @@ long_ranges_complement(const LongRange *ranges, size_t n, LongRange *out)
 {
 	int64_t		next = INT64_MIN;	/* of the values that are not behind a range yet */
 	size_t		count = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (ranges[i].lo > next)
 			out[count++] = (LongRange)
@@ -91,9 +89,8 @@ long_ranges_narrow(const LongRange *ranges, size_t n, int64_t bias, ValueRange *
 	int64_t		least = INT32_MIN + bias;
 	int64_t		most = INT32_MAX + bias;
 	size_t		count = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int64_t		lo = ranges[i].lo > least ? ranges[i].lo : least;
 		int64_t		hi = ranges[i].hi < most ? ranges[i].hi : most;

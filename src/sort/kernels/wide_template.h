@@ -96,12 +96,11 @@ WIDE_NAME(split) (WIDE_TYPE * elements, size_t n, bool descending, bool bisect,
 static bool
 WIDE_NAME(sort) (WIDE_TYPE * elements, size_t n, bool descending, const SortContext *context)
 {
-	size_t		i;
 	size_t		j;
 
 	if (n > WIDE_INSERTION_MAX)
 		return WIDE_NAME(split) (elements, n, descending, false, context);
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 	{
 		WIDE_TYPE	moving = elements[i];
 

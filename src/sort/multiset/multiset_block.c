@@ -69,9 +69,8 @@ encode_keys_##bits(unsigned char *out, const int32_t *keys) \
 { \
 	uint##bits##_t part[MULTISET_BLOCK_RUNS]; \
 	uint32_t	first = (uint32_t) keys[0]; \
-	int			i; \
 \
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		part[i] = LITTLE_##bits((uint##bits##_t) ((uint32_t) keys[i] - first)); \
 	memcpy(out, part + 1, (MULTISET_BLOCK_RUNS - 1) * sizeof(part[0])); \
 } \
@@ -80,12 +79,11 @@ static void \
 decode_keys_##bits(const unsigned char *at, int32_t first, int32_t *keys, uint32_t n) \
 { \
 	uint##bits##_t part[MULTISET_BLOCK_RUNS]; \
-	int			i; \
 \
 	part[0] = 0; \
 	memcpy(part + 1, at, (n - 1) * sizeof(part[0])); \
 	memset(part + n, 0, (MULTISET_BLOCK_RUNS - n) * sizeof(part[0])); \
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		keys[i] = (int32_t) ((uint32_t) first + LITTLE_##bits(part[i])); \
 }
 
@@ -102,9 +100,8 @@ static void \
 encode_counts_##bits(unsigned char *out, const uint64_t *counts) \
 { \
 	uint##bits##_t part[MULTISET_BLOCK_RUNS]; \
-	int			i; \
 \
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		part[i] = LITTLE_##bits((uint##bits##_t) (counts[i] - 1)); \
 	memcpy(out, part, MULTISET_BLOCK_RUNS * sizeof(part[0])); \
 } \
@@ -114,13 +111,12 @@ decode_counts_##bits(const unsigned char *at, uint64_t *counts, uint32_t n) \
 { \
 	uint##bits##_t part[MULTISET_BLOCK_RUNS]; \
 	uint##bits##_t any = 0; \
-	int			i; \
 \
 	memcpy(part, at, n * sizeof(part[0])); \
 	memset(part + n, 0, (MULTISET_BLOCK_RUNS - n) * sizeof(part[0])); \
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		any |= part[i]; \
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		counts[i] = (uint64_t) LITTLE_##bits(part[i]) + 1; \
 	return LITTLE_##bits(any); \
 }
@@ -141,16 +137,15 @@ encode_few(const int32_t *keys, const uint64_t *counts, uint32_t n, unsigned cha
 	unsigned int cwidth;
 	uint64_t	any = 0;
 	unsigned char *at = out + 2;
-	uint32_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		any |= counts[i] - 1;
 	cwidth = count_width(any);
 	out[0] = (unsigned char) kwidth;
 	out[1] = (unsigned char) cwidth;
-	for (i = 1; i < n && kwidth > 0; i++, at += kwidth)
+	for (uint32_t i = 1; i < n && kwidth > 0; i++, at += kwidth)
 		multiset_store_64(at, (uint32_t) keys[i] - (uint32_t) keys[0]);
-	for (i = 0; i < n && cwidth > 0; i++, at += cwidth)
+	for (uint32_t i = 0; i < n && cwidth > 0; i++, at += cwidth)
 		multiset_store_64(at, counts[i] - 1);
 	return (size_t) (at - out);
 }
@@ -162,11 +157,10 @@ multiset_encode_block(const int32_t *keys, const uint64_t *counts, uint32_t n, u
 	unsigned int cwidth;
 	uint64_t	any = 0;
 	unsigned char *at = out + 2;
-	int			i;
 
 	if (n < MULTISET_BLOCK_RUNS)
 		return encode_few(keys, counts, n, out);
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++)
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++)
 		any |= counts[i] - 1;
 	cwidth = count_width(any);
 	out[0] = (unsigned char) kwidth;
@@ -206,12 +200,10 @@ multiset_encode_block(const int32_t *keys, const uint64_t *counts, uint32_t n, u
 static void
 decode_keys(const unsigned char *at, unsigned int width, int32_t first, int32_t *keys, uint32_t n)
 {
-	int			i;
-
 	switch (width)
 	{
 		case 0:
-			for (i = 0; i < MULTISET_BLOCK_RUNS; i++)
+			for (int i = 0; i < MULTISET_BLOCK_RUNS; i++)
 				keys[i] = (int32_t) ((uint32_t) first + (uint32_t) i);
 			break;
 		case 1:
@@ -229,8 +221,6 @@ decode_keys(const unsigned char *at, unsigned int width, int32_t first, int32_t 
 static uint64_t
 decode_counts(const unsigned char *at, unsigned int width, uint64_t *counts, uint32_t n)
 {
-	int			i;
-
 	switch (width)
 	{
 		case 1:
@@ -242,7 +232,7 @@ decode_counts(const unsigned char *at, unsigned int width, uint64_t *counts, uin
 		case 8:
 			return decode_counts_64(at, counts, n);
 	}
-	for (i = 0; i < MULTISET_BLOCK_RUNS; i++)
+	for (int i = 0; i < MULTISET_BLOCK_RUNS; i++)
 		counts[i] = 1;
 	return 0;
 }

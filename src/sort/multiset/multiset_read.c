@@ -227,11 +227,10 @@ multiset_find_position(const Multiset *m, uint64_t position, MultisetBlock *bloc
 	Wanted		wanted = {.by_key = false,.position = position};
 	SortStatus	status = find_block(m, &wanted, block, err);
 	uint64_t	sum = 0;
-	uint32_t	i;
 
 	if (status != SORT_OK)
 		return status;
-	for (i = 0; i < block->n; i++)
+	for (uint32_t i = 0; i < block->n; i++)
 		sum += block->counts[i];
 
 	/* Entries out of order lead to a block that the position is not in. */
@@ -246,7 +245,6 @@ multiset_rank(const Multiset *m, int32_t key, uint64_t *below, uint64_t *equal, 
 	MultisetBlock block;
 	SortStatus	status;
 	size_t		at;
-	size_t		i;
 
 	*below = 0;
 	*equal = 0;
@@ -257,7 +255,7 @@ multiset_rank(const Multiset *m, int32_t key, uint64_t *below, uint64_t *equal, 
 		return status;
 	at = runs_key_lower_bound(block.keys, block.n, key);
 	*below = block.before;
-	for (i = 0; i < at; i++)
+	for (size_t i = 0; i < at; i++)
 		*below += block.counts[i];
 	if (at < block.n && block.keys[at] == key)
 		*equal = block.counts[at];
@@ -269,12 +267,11 @@ multiset_nth(const Multiset *m, uint64_t position, int32_t *key, SortError *err)
 {
 	MultisetBlock block;
 	SortStatus	status = multiset_find_position(m, position, &block, err);
-	uint64_t	left;
 	uint32_t	i = 0;
 
 	if (status != SORT_OK)
 		return status;
-	for (left = position - block.before; left >= block.counts[i]; i++)
+	for (uint64_t left = position - block.before; left >= block.counts[i]; i++)
 		left -= block.counts[i];
 	*key = block.keys[i];
 	return SORT_OK;
@@ -305,13 +302,12 @@ multiset_check(const Multiset *m, const SortContext *context, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 	MultisetBlock block;
-	uint32_t	i;
 
-	for (i = 0; i < m->nparts && status == SORT_OK; i++)
+	for (uint32_t i = 0; i < m->nparts && status == SORT_OK; i++)
 		status = check_part(m, i, err);
 
 	/* A block is looked at together with its entry and the next one's, so nothing is left out. */
-	for (i = 0; i < m->nblocks && status == SORT_OK; i++)
+	for (uint32_t i = 0; i < m->nblocks && status == SORT_OK; i++)
 	{
 		if (i % CHECK_EVERY == CHECK_EVERY - 1 && sort_interrupted(context))
 			return sort_cancelled(err);

@@ -160,13 +160,12 @@ multiset_writer_write(const MultisetWriter *w, void *out)
 	unsigned char *at = out;
 	size_t		nparts = count_parts(w);
 	size_t		index_size = (size_t) w->pending.number * MULTISET_ENTRY_SIZE;
-	size_t		i;
 
 	multiset_store_32(at, MULTISET_FORMAT);
 	multiset_store_32(at + 4, w->len);
 	multiset_store_64(at + 8, w->total);
 	at += MULTISET_HEADER_SIZE;
-	for (i = 0; i < nparts; i++)
+	for (size_t i = 0; i < nparts; i++)
 	{
 		memcpy(at, w->index + i * MULTISET_PART_BLOCKS * MULTISET_ENTRY_SIZE, MULTISET_ENTRY_SIZE);
 		at += MULTISET_ENTRY_SIZE;

@@ -52,10 +52,9 @@ static bool
 BITONIC(divide) (Bitonic *b, const BITONIC_TYPE * list, size_t n, const Slices *slices)
 {
 	uint64_t	blocks = ((uint64_t) n + b->bucket_keys - 1) / b->bucket_keys;
-	uint64_t	block;
 	uint32_t	t;
 
-	for (block = 0; block < blocks; block++)
+	for (uint64_t block = 0; block < blocks; block++)
 	{
 		for (t = 0; t < b->bucket_keys; t++)
 		{
@@ -97,20 +96,16 @@ BITONIC(network) (Bitonic *b, BITONIC_TYPE * bucket, size_t n)
 {
 	BITONIC_TYPE *shared = b->shared;
 	uint32_t	m = b->bucket_keys;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-	uint32_t	base;
 
 	memcpy(shared, bucket, n * sizeof(BITONIC_TYPE));
 	memset(shared + n, 0xFF, (m - n) * sizeof(BITONIC_TYPE));
-	for (k = 2; k <= m; k *= 2)
-		for (j = k / 2; j > 0; j /= 2)
-			for (base = 0; base < m; base += 2 * j)
+	for (uint32_t k = 2; k <= m; k *= 2)
+		for (uint32_t j = k / 2; j > 0; j /= 2)
+			for (uint32_t base = 0; base < m; base += 2 * j)
 			{
 				bool		up = (base & k) == 0;
 
-				for (i = base; i < base + j; i++)
+				for (uint32_t i = base; i < base + j; i++)
 				{
 					BITONIC_TYPE one = shared[i];
 					BITONIC_TYPE other = shared[i + j];
@@ -128,9 +123,7 @@ BITONIC(network) (Bitonic *b, BITONIC_TYPE * bucket, size_t n)
 static bool
 BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint64_t buckets)
 {
-	uint64_t	i;
-
-	for (i = 0; i < buckets; i++)
+	for (uint64_t i = 0; i < buckets; i++)
 	{
 		uint64_t	from = b->bucket_offsets[i];
 		uint64_t	to = i + 1 < buckets ? b->bucket_offsets[i + 1] : whole->n;
@@ -191,7 +184,6 @@ static bool
 BITONIC(sort) (Bitonic *b, BITONIC_TYPE * elements, size_t n)
 {
 	PublishedReport *report = &b->p->sort->report;
-	uint64_t	l;
 
 	b->next[b->nnext++] = (List)
 	{
@@ -206,7 +198,7 @@ BITONIC(sort) (Bitonic *b, BITONIC_TYPE * elements, size_t n)
 		b->lists = lists;
 		b->nnext = 0;
 		report->rounds++;
-		for (l = 0; l < nlists; l++)
+		for (uint64_t l = 0; l < nlists; l++)
 		{
 			List	   *whole = &lists[l];
 			BITONIC_TYPE *list = elements + whole->from;

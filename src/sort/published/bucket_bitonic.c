@@ -126,10 +126,9 @@ make_buckets(Bitonic *b, const Slices *slices)
 	uint64_t	buckets = 0;
 	uint64_t	size = 0;
 	uint32_t	sum = 0;
-	uint32_t	i;
 
 	b->bucket_offsets[0] = 0;
-	for (i = 0; i < slices->count + 2; i++)
+	for (uint32_t i = 0; i < slices->count + 2; i++)
 	{
 		if (size + b->slice_sizes[i] > b->bucket_keys && size != 0)
 		{

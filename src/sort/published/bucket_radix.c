@@ -84,18 +84,16 @@ walk_columns(Radix *x, bool permute)
 {
 	PublishedReport *report = &x->p->sort->report;
 	uint32_t	nlive = 0;
-	uint32_t	row;
 	uint32_t	j;
 
-	for (row = 0; row < x->rows; row++)
+	for (uint32_t row = 0; row < x->rows; row++)
 		if (x->counts[row] > 0)
 			x->live[nlive++] = row;
 	for (j = 0; nlive > 0; j++)
 	{
 		uint32_t	reach = 0;
-		uint32_t	w;
 
-		for (w = 0; w < nlive; w++)
+		for (uint32_t w = 0; w < nlive; w++)
 		{
 			uint32_t	value = x->pInput[x->countsoffset[x->live[w]] + j];
 			uint32_t   *bin = &x->histbins[digit_of(x, value)];
@@ -120,16 +118,15 @@ static bool
 pass(Radix *x)
 {
 	uint32_t	sum = 0;
-	uint32_t	digit;
 
 	if (!partition(x))
 		return false;
 	published_phase(x->p, "partition");
-	for (digit = 0; digit < x->radix; digit++)
+	for (uint32_t digit = 0; digit < x->radix; digit++)
 		x->histbins[digit] = 0;
 	if (!walk_columns(x, false))
 		return false;
-	for (digit = 0; digit < x->radix; digit++)
+	for (uint32_t digit = 0; digit < x->radix; digit++)
 	{
 		uint32_t	count = x->histbins[digit];
 
@@ -147,9 +144,7 @@ pass(Radix *x)
 static bool
 insertion_sort(Radix *x)
 {
-	uint64_t	i;
-
-	for (i = 1; i < x->n; i++)
+	for (uint64_t i = 1; i < x->n; i++)
 	{
 		uint32_t	key = x->keys[i];
 		uint64_t	at = i;

@@ -120,7 +120,6 @@ count_phase(Phases *s, int t)
 	uint64_t	left = s->range - part->zeroed;
 	const int32_t *keys;
 	size_t		n;
-	size_t		i;
 
 	left = left < s->step ? left : s->step;
 	memset(ct + part->zeroed, 0, (size_t) left * sizeof(uint32_t));
@@ -131,7 +130,7 @@ count_phase(Phases *s, int t)
 	left = part->to - part->at;
 	n = left < s->step ? (size_t) left : s->step;
 	keys = s->keys + part->at;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		ct[(uint32_t) keys[i] - lo]++;
 	part->at += n;
 }
@@ -161,9 +160,8 @@ count_shared_phase(Phases *s, int t)
 	uint64_t	left = part->to - part->at;
 	const int32_t *keys = s->keys + part->at;
 	size_t		n = left < s->step ? (size_t) left : s->step;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	v = (uint32_t) keys[i] - (uint32_t) s->lo;
 
@@ -177,11 +175,8 @@ count_shared_phase(Phases *s, int t)
 static void
 sum_is(Phases *s)
 {
-	int			t;
-	int			p;
-
-	for (p = 0; p < s->threads; p++)
-		for (t = 0; t < s->threads; t++)
+	for (int p = 0; p < s->threads; p++)
+		for (int t = 0; t < s->threads; t++)
 			s->parts[p].place += s->is[(size_t) t * s->is_stride + (size_t) p];
 }
 
@@ -193,12 +188,10 @@ merge_phase(Phases *s, int p)
 	uint64_t	most = s->step / (uint64_t) s->threads + 1;
 	uint64_t	end = part->to - part->at < most ? part->to : part->at + most;
 	size_t		sum = 0;
-	uint64_t	v;
-	int			t;
 
-	for (v = part->at; v < end; v++)
+	for (uint64_t v = part->at; v < end; v++)
 	{
-		for (t = 1; t < s->threads; t++)
+		for (int t = 1; t < s->threads; t++)
 			s->ct[v] += s->ct[(size_t) t * (size_t) s->range + v];
 		sum += s->ct[v];
 	}
@@ -221,7 +214,6 @@ sort_phase(Phases *s, int p)
 		uint64_t	v = s->descending ? from + (part->to - 1 - i) : i;
 		int32_t		key = (int32_t) (s->lo + (int64_t) v);
 		uint32_t	count = s->ct[v];
-		uint32_t	left;
 
 		/* An empty counter is work, too. */
 		room--;
@@ -232,7 +224,7 @@ sort_phase(Phases *s, int p)
 			i--;				/* the rest of this value comes next */
 		}
 		room -= count;
-		for (left = count; left > 0; left--)
+		for (uint32_t left = count; left > 0; left--)
 			*out++ = key;
 	}
 	part->at = i;
@@ -258,13 +250,12 @@ run_threads(Phases *s, void (*work) (Phases *s, int p))
 	sigset_t	all;
 	sigset_t	before;
 	int			used = 1;
-	int			p;
 
 	/* A new thread inherits the mask: no signal handler of the caller may ever run in it. */
 	sigfillset(&all);
 	if (s->threads > 1)
 		pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (p = 1; p < s->threads; p++)
+	for (int p = 1; p < s->threads; p++)
 	{
 		s->parts[p].phases = s;
 		s->parts[p].work = work;
@@ -275,7 +266,7 @@ run_threads(Phases *s, void (*work) (Phases *s, int p))
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 
 	work(s, 0);
-	for (p = 1; p < s->threads; p++)
+	for (int p = 1; p < s->threads; p++)
 	{
 		if (s->parts[p].started)
 		{
@@ -320,7 +311,6 @@ static bool
 run_phases(Phases *s)
 {
 	size_t		sum = 0;
-	int			p;
 
 	if (s->shared ? !run_phase(s, zero_phase, s->range) || !run_phase(s, count_shared_phase, s->n)
 		: !run_phase(s, count_phase, s->n))
@@ -332,7 +322,7 @@ run_phases(Phases *s)
 		return false;
 
 	/* SA; downwards, the highest part of the range comes first. */
-	for (p = 0; p < s->threads; p++)
+	for (int p = 0; p < s->threads; p++)
 	{
 		Part	   *part = &s->parts[s->descending ? s->threads - 1 - p : p];
 		size_t		keys_of_part = part->place;

@@ -120,7 +120,6 @@ published_onehot(Published *p)
 	uint64_t	n = p->sort->n;
 	uint8_t    *TM;
 	uint64_t   *IN;
-	uint64_t	i;
 	bool		done;
 
 	if (n > UINT64_MAX / p->range)
@@ -141,7 +140,7 @@ published_onehot(Published *p)
 		IN = published_alloc(p, n, sizeof(uint64_t));
 		if (IN == NULL)
 			return false;
-		for (i = 0; i < n; i++)
+		for (uint64_t i = 0; i < n; i++)
 			IN[i] = (uint64_t) published_distance(p->sort, p->sort->keys[i]) + 1;
 		done = multiply(p, TM, IN);
 	}

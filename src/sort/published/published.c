@@ -69,7 +69,6 @@ published_sort(PublishedSort *sort, const SortContext *context, SortError *err)
 		.err = err
 	};
 	bool		done;
-	int			i;
 
 	memset(&sort->report, 0, sizeof(sort->report));
 	sort->report.threads = 1;
@@ -82,7 +81,7 @@ published_sort(PublishedSort *sort, const SortContext *context, SortError *err)
 		return SORT_OK;
 	sort_cancelled(err);
 	done = check_bounds(&p) && sort_by_name(&p);
-	for (i = 0; i < p.blocks; i++)
+	for (int i = 0; i < p.blocks; i++)
 		a->release(a->arena, p.block[i]);
 	return done ? SORT_OK : err->status;
 }

@@ -69,9 +69,7 @@ histogram_release(Histogram *h, const SortAllocator *a)
 void
 histogram_sum_tables(Histogram *h)
 {
-	int			t;
-
-	for (t = 1; t < h->tables; t++)
+	for (int t = 1; t < h->tables; t++)
 		kernel_take_bins(h->bins, h->bins + (size_t) t * h->stride, (size_t) h->range);
 }
 
@@ -79,8 +77,6 @@ histogram_sum_tables(Histogram *h)
 static bool
 fold(Histogram *h, const SortAllocator *a)
 {
-	uint64_t	v;
-
 	if (h->folded == NULL)
 	{
 		h->folded = a->alloc(a->arena, (size_t) h->range * sizeof(uint64_t));
@@ -89,7 +85,7 @@ fold(Histogram *h, const SortAllocator *a)
 		memset(h->folded, 0, (size_t) h->range * sizeof(uint64_t));
 	}
 	histogram_sum_tables(h);
-	for (v = 0; v < h->range; v++)
+	for (uint64_t v = 0; v < h->range; v++)
 	{
 		h->folded[v] += h->bins[v];
 		h->bins[v] = 0;
@@ -180,9 +176,8 @@ histogram_add_all(Histogram *h, const int32_t *keys, size_t n, const SortContext
 {
 	int32_t		outside[COUNT_AT_ONCE];
 	size_t		noutside;
-	size_t		at;
 
-	for (at = 0; at < n; at += COUNT_AT_ONCE)
+	for (size_t at = 0; at < n; at += COUNT_AT_ONCE)
 	{
 		if (at % SORT_CHECK_EVERY == 0 && at > 0 && sort_interrupted(context))
 			return sort_cancelled(err);
@@ -215,20 +210,19 @@ histogram_add_runs(Histogram *h, const int32_t *keys, const uint64_t *counts, si
 				   const SortAllocator *a)
 {
 	uint64_t	n = 0;
-	size_t		i;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		n += counts[i];
 
 	/* What is too much for the 32-bit counters goes to the others itself: one fold at most. */
 	if (h->folded == NULL && n > h->fold_at - h->unfolded && !fold(h, a))
 		return false;
 	if (h->folded)
-		for (i = 0; i < len; i++)
+		for (size_t i = 0; i < len; i++)
 			h->folded[histogram_bin(h, keys[i])] += counts[i];
 	else
 	{
-		for (i = 0; i < len; i++)
+		for (size_t i = 0; i < len; i++)
 			h->bins[histogram_bin(h, keys[i])] += (uint32_t) counts[i];
 		h->unfolded += n;
 	}
@@ -265,11 +259,10 @@ uint64_t
 histogram_distinct(const Histogram *h)
 {
 	uint64_t	distinct = 0;
-	uint64_t	v;
 
 	if (h->folded == NULL)
 		return kernel_count_nonzero(h->bins, h->range);
-	for (v = 0; v < h->range; v++)
+	for (uint64_t v = 0; v < h->range; v++)
 		distinct += histogram_count(h, v) != 0;
 	return distinct;
 }

@@ -308,14 +308,13 @@ sample_repeats(const LongSorter *s)
 	uint64_t	sample[SAMPLE];
 	size_t		wanted = 2 * (size_t) SAMPLE * SAMPLE / s->nbuf;
 	size_t		repeats = 0;
-	size_t		i;
 
 	/* So few keys need no look for a cancel. */
 	context.interrupted = NULL;
-	for (i = 0; i < SAMPLE; i++)
+	for (size_t i = 0; i < SAMPLE; i++)
 		sample[i] = s->buf[s->nbuf / SAMPLE * i + s->nbuf % SAMPLE * i / SAMPLE];
 	(void) wide_sort_pairs(sample, SAMPLE, &context);
-	for (i = 1; i < SAMPLE; i++)
+	for (size_t i = 1; i < SAMPLE; i++)
 		repeats += sample[i - 1] == sample[i];
 	return repeats >= (wanted < 8 ? 8 : wanted);
 }
@@ -433,9 +432,8 @@ SortStatus
 long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 {
 	SortStatus	status;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		keys[i] ^= SIGN_BIT;
 	/* C lets an array be read as its type's signed or unsigned twin. */
 	status = sorter_add(&s->narrow, (const int32_t *) keys, n, err);
@@ -463,13 +461,10 @@ add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t
 {
 	uint64_t	expanded[CONVERT];
 	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 	{
-		uint64_t	left;
-
-		for (left = counts[i]; left > 0; left--)
+		for (uint64_t left = counts[i]; left > 0; left--)
 		{
 			if (n == CONVERT)
 			{
@@ -493,7 +488,6 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 	uint64_t	n = 0;
 	bool		few = true;
 	size_t		fresh;
-	size_t		i;
 
 	if (len == 0)
 		return SORT_OK;
@@ -505,7 +499,7 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 		{
 			size_t		part = len < CONVERT ? len : CONVERT;
 
-			for (i = 0; i < part; i++)
+			for (size_t i = 0; i < part; i++)
 				narrow[i] = to_narrow((uint32_t) keys[i]);
 			status = sorter_add_runs(&s->narrow, narrow, counts, part, err);
 			keys += part;
@@ -516,7 +510,7 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 	}
 
 	/* Whether they have two keys at most on average, so far. */
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 	{
 		n += counts[i];
 		few = few && n <= 2 * (uint64_t) len;
@@ -536,19 +530,17 @@ map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
 {
 	uint64_t	keys[CONVERT];
 	Sorter	   *narrow = &s->narrow;
-	size_t		at;
-	size_t		i;
 
-	for (at = 0; at < narrow->nbuf; at += CONVERT)
+	for (size_t at = 0; at < narrow->nbuf; at += CONVERT)
 	{
 		size_t		part = narrow->nbuf - at < CONVERT ? narrow->nbuf - at : CONVERT;
 
 		if (at % SORT_CHECK_EVERY == 0 && at > 0 && sort_interrupted(s->context))
 			return sort_cancelled(err);
-		for (i = 0; i < part; i++)
+		for (size_t i = 0; i < part; i++)
 			keys[i] = from_narrow(narrow->buf[at + i]);
 		map(arg, keys, part);
-		for (i = 0; i < part; i++)
+		for (size_t i = 0; i < part; i++)
 			narrow->buf[at + i] = to_narrow((uint32_t) keys[i]);
 	}
 	return SORT_OK;
@@ -621,13 +613,12 @@ take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, s
 	{
 		size_t		wanted = max - *got < CONVERT ? max - *got : CONVERT;
 		size_t		part;
-		size_t		i;
 		SortStatus	status = sorter_cursor_runs(&c->narrow, narrow, counts + *got, wanted, &part,
 												err);
 
 		if (status != SORT_OK)
 			return status;
-		for (i = 0; i < part; i++)
+		for (size_t i = 0; i < part; i++)
 			keys[*got + i] = from_narrow(narrow[i]);
 		*got += part;
 		if (part < wanted)

@@ -91,11 +91,10 @@ take_keys(SorterCursor *c, int32_t *out, size_t max)
 	if (c->key_at < c->key_end)
 	{
 		size_t		part = c->key_end - c->key_at < max ? c->key_end - c->key_at : max;
-		size_t		i;
 
 		if (c->descending)
 		{
-			for (i = 0; i < part; i++)
+			for (size_t i = 0; i < part; i++)
 				out[i] = s->buf[c->key_end - 1 - i];
 			c->key_end -= part;
 		}

@@ -45,11 +45,10 @@ static SortStatus
 check_runs(const Sorter *s, SortError *err)
 {
 	const Runs *runs = &s->big->sparse;
-	size_t		i;
 
 	if (s->context->algorithm != SORT_ALGORITHM_ONE_HP)
 		return SORT_OK;
-	for (i = 0; i < runs->len; i++)
+	for (size_t i = 0; i < runs->len; i++)
 		if (runs->counts[i] > 1)
 			return sort_fail(err, SORT_UNSUPPORTED,
 							 "key %d occurs more than once, and one_hp sorts distinct keys only",

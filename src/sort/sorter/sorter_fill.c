@@ -370,13 +370,12 @@ sorter_add_packed(Sorter *s, const PackedKeys *packed, SortError *err)
 {
 	PackedKeys	part = *packed;
 	int32_t		keys[SORTER_CHUNK];
-	size_t		at;
 	SortStatus	status = SORT_OK;
 
 	/* The usual case of a column with few values; or they are unpacked, a chunk at a time. */
 	if (sorter_count_packed(s, packed))
 		return sort_interrupted(s->context) ? sort_cancelled(err) : SORT_OK;
-	for (at = 0; at < packed->n && status == SORT_OK; at += part.n)
+	for (size_t at = 0; at < packed->n && status == SORT_OK; at += part.n)
 	{
 		part.values = (const char *) packed->values + at * (size_t) packed->width;
 		part.n = packed->n - at < SORTER_CHUNK ? packed->n - at : SORTER_CHUNK;
@@ -468,7 +467,6 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	bool		done;
 	size_t		from = len;
 	size_t		to = len;
-	size_t		i;
 
 	if (len == 0)
 		return SORT_OK;
@@ -484,7 +482,7 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	big = s->big;
 
 	/* Counting them is best if the runs, and what is here, make it so. */
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		n += counts[i];
 	lo = keys[0];
 	hi = keys[len - 1];
@@ -505,9 +503,9 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	if (!runs_merge(&big->sparse, keys, counts, from, a) ||
 		!runs_merge(&big->sparse, keys + to, counts + to, len - to, a))
 		return sort_no_memory(err);
-	for (i = 0; i < from; i++)
+	for (size_t i = 0; i < from; i++)
 		big->sparse_n += counts[i];
-	for (i = to; i < len; i++)
+	for (size_t i = to; i < len; i++)
 		big->sparse_n += counts[i];
 	return SORT_OK;
 }

@@ -238,7 +238,6 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	size_t		from;
 	size_t		to;
-	size_t		j;
 	SortStatus	status;
 
 	sorter_stream_drop(s);
@@ -256,7 +255,7 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 		!histogram_add_runs(&big->dense, big->sparse.keys + from, big->sparse.counts + from,
 							to - from, a))
 		return sort_no_memory(err);
-	for (j = from; j < to; j++)
+	for (size_t j = from; j < to; j++)
 		big->sparse_n -= big->sparse.counts[j];
 	runs_delete(&big->sparse, from, to);
 
@@ -361,11 +360,10 @@ void
 sorter_take_sample(const Sorter *s, const int32_t *keys, size_t n, int32_t *sample)
 {
 	SortContext context = *s->context;
-	size_t		i;
 
 	/* The caller has no way to report a cancel, and so few keys need no look for one. */
 	context.interrupted = NULL;
-	for (i = 0; i < SORTER_SAMPLE; i++)
+	for (size_t i = 0; i < SORTER_SAMPLE; i++)
 		sample[i] = keys[n / SORTER_SAMPLE * i + n % SORTER_SAMPLE * i / SORTER_SAMPLE];
 	(void) wide_sort_keys(sample, SORTER_SAMPLE, false, &context);
 }

@@ -208,9 +208,7 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 static bool
 is_ascending(const int32_t *keys, size_t n)
 {
-	size_t		i;
-
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 		if (keys[i - 1] > keys[i])
 			return false;
 	return true;

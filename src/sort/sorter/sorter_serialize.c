@@ -93,9 +93,8 @@ sorter_serialize(Sorter *s, void *data)
 			uint64_t	counts[BATCH];
 			size_t		got = sorter_cursor_take_runs(&cursor, keys, counts,
 													  left < BATCH ? (size_t) left : BATCH);
-			size_t		i;
 
-			for (i = 0; i < got; i++)
+			for (size_t i = 0; i < got; i++)
 			{
 				uint32_t	narrow = (uint32_t) counts[i];
 
@@ -132,7 +131,6 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	uint64_t	total = sorter_count(s);
 	Runs		runs = {0};
 	SortStatus	status = SORT_OK;
-	uint64_t	i;
 
 	if (size < sizeof(header))
 		return corrupt(err, "too short");
@@ -156,7 +154,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	{
 		if (!runs_reserve(&runs, (size_t) header.nruns, a))
 			return sort_no_memory(err);
-		for (i = 0; i < header.nruns; i++)
+		for (uint64_t i = 0; i < header.nruns; i++)
 		{
 			uint64_t	count = 0;
 			uint32_t	narrow;
@@ -180,7 +178,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 		memcpy(runs.keys, at, (size_t) header.nruns * sizeof(int32_t));
 		at += header.nruns * sizeof(int32_t);
 		runs.len = (size_t) header.nruns;
-		for (i = 1; i < header.nruns && status == SORT_OK; i++)
+		for (uint64_t i = 1; i < header.nruns && status == SORT_OK; i++)
 			if (runs.keys[i - 1] >= runs.keys[i])
 				status = corrupt(err, "keys are not ascending");
 		if (status == SORT_OK)

@@ -62,11 +62,10 @@ expected_kind(Oid base_type)
 		{INT8OID, COLUMN_KIND_INT8}, {TIMEOID, COLUMN_KIND_INT8}, {TIMESTAMPOID, COLUMN_KIND_INT8},
 		{TIMESTAMPTZOID, COLUMN_KIND_INT8}
 	};
-	size_t		i;
 
 	if (get_typtype(base_type) == TYPTYPE_ENUM)
 		return COLUMN_KIND_ENUM;
-	for (i = 0; i < lengthof(kinds); i++)
+	for (size_t i = 0; i < lengthof(kinds); i++)
 		if (kinds[i].type == base_type)
 			return kinds[i].kind;
 	elog(ERROR, "type %u is of no kind", base_type);
@@ -86,11 +85,10 @@ static void
 check_batch(const ColumnBatch *batch, size_t n, bool column, ColumnKind kind)
 {
 	int64		nnulls = 0;
-	size_t		i;
 
 	if (batch->n != n || n > COLUMN_BATCH_KEYS)
 		elog(ERROR, "batch has %zu rows, another one %zu", batch->n, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (batch->nulls[i] > 1)
 			elog(ERROR, "row is marked %d", batch->nulls[i]);
@@ -114,15 +112,13 @@ put_rows(void *arg, const ColumnBatch *batches)
 	Datum	   *elements = palloc(sizeof(Datum) * Max(nelements, 1));
 	bool	   *nulls = palloc(sizeof(bool) * Max(nelements, 1));
 	int			lower = 1;
-	size_t		i;
-	int			e;
 
 	if (output->tids && batches[nbatches].n != batches[0].n)
 		elog(ERROR, "%zu TIDs of %zu rows", batches[nbatches].n, batches[0].n);
-	for (e = 0; e < nbatches; e++)
+	for (int e = 0; e < nbatches; e++)
 		check_batch(&batches[e], batches[0].n, e < output->ncolumns,
 					e < output->ncolumns ? output->kinds[e] : COLUMN_KIND_NONE);
-	for (i = 0; i < batches[0].n; i++)
+	for (size_t i = 0; i < batches[0].n; i++)
 	{
 		Datum		row;
 		bool		isnull = false;
@@ -135,7 +131,7 @@ put_rows(void *arg, const ColumnBatch *batches)
 			elements[nbatches] = CStringGetTextDatum(psprintf("(%u,%u)", COLUMN_TID_BLOCK(tid),
 															  COLUMN_TID_LINE(tid)));
 		}
-		for (e = 0; e < nbatches; e++)
+		for (int e = 0; e < nbatches; e++)
 		{
 			const char *text = batches[e].nulls[i] ? "f" : "t";
 
@@ -191,7 +187,6 @@ key_condition(Relation rel, const char *text)
 	ColumnKind	kind;
 	int64	   *keys;
 	size_t		n = 0;
-	uint64		i;
 	FilterCondition *condition;
 
 	if (sscanf(text, "%63s %3s%n", column, word, &length) != 2)
@@ -201,7 +196,7 @@ key_condition(Relation rel, const char *text)
 	SPI_connect();
 	SPI_execute(text + length + (strcmp(word, "NOT") == 0 ? 3 : 0), true, 0);
 	keys = SPI_palloc(sizeof(int64) * Max(SPI_processed, 1));
-	for (i = 0; i < SPI_processed; i++)
+	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		bool		isnull;
 		Datum		value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
@@ -240,7 +235,6 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 	StringInfoData query;
 	Query	   *analyzed;
 	uint64		filtered;
-	int			i;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &columns, NULL,
@@ -257,7 +251,7 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 	attnums = palloc0(sizeof(AttrNumber) * Max(output.ncolumns, 1));
 	output.kinds = palloc0(sizeof(ColumnKind) * Max(output.ncolumns, 1));
 	output.functions = palloc0(sizeof(Oid) * Max(output.ncolumns, 1));
-	for (i = 0; i < output.ncolumns; i++)
+	for (int i = 0; i < output.ncolumns; i++)
 	{
 		Form_pg_attribute att;
 		bool		varlena;
@@ -270,7 +264,7 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT ");
-	for (i = 0; i < output.nfilters; i++)
+	for (int i = 0; i < output.nfilters; i++)
 		appendStringInfo(&query, "(%s), ", TextDatumGetCString(filters[i]));
 	appendStringInfo(&query, "NULL FROM %s WHERE %s",
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
@@ -282,7 +276,7 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 	scan.attnums = attnums;
 	scan.nfilters = output.nfilters;
 	scan.filters = palloc0(sizeof(ExprState *) * Max(output.nfilters, 1));
-	for (i = 0; i < output.nfilters; i++)
+	for (int i = 0; i < output.nfilters; i++)
 		scan.filters[i] =
 			ExecPrepareQual(list_make1(list_nth_node(TargetEntry, analyzed->targetList, i)->expr),
 							estate);
@@ -290,7 +284,7 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 		scan.qual = ExecPrepareQual(list_make1(analyzed->jointree->quals), estate);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(4), TEXTOID, -1, false, TYPALIGN_INT, &conditions,
 					  NULL, &nconditions);
-	for (i = 0; i < nconditions; i++)
+	for (int i = 0; i < nconditions; i++)
 		scan.conditions = lappend((List *) scan.conditions,
 								  key_condition(rel, TextDatumGetCString(conditions[i])));
 	if (scan.qual || scan.conditions || scan.nfilters > 0)

@@ -52,19 +52,17 @@ static void
 each_line(Oid relid, RowCheck check, void *arg)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
-	BlockNumber block;
 
-	for (block = 0; block < RelationGetNumberOfBlocks(rel); block++)
+	for (BlockNumber block = 0; block < RelationGetNumberOfBlocks(rel); block++)
 	{
 		Buffer		buffer = ReadBuffer(rel, block);
 		int			lines;
-		int			line;
 
 		heap_format_settle(buffer);
 		lines = heap_format_lines(BufferGetPage(buffer));
 		if (lines > MaxHeapTuplesPerPage)
 			elog(ERROR, "block %u has %d lines", block, lines);
-		for (line = FirstOffsetNumber; line <= lines; line++)
+		for (int line = FirstOffsetNumber; line <= lines; line++)
 			check(rel, buffer, line, arg);
 		ReleaseBuffer(buffer);
 	}
@@ -85,9 +83,8 @@ same_columns(Relation rel, HeapTuple core)
 	int			natts = Min(HeapTupleHeaderGetNatts(row), RelationGetNumberOfAttributes(rel));
 	bool		among = false;
 	bool		isnull;
-	int			a;
 
-	for (a = 1; a <= natts; a++)
+	for (int a = 1; a <= natts; a++)
 	{
 		bool		null = heap_format_has_nulls(row) && heap_format_is_null(row, a);
 
@@ -188,11 +185,10 @@ check_map(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64	   *words = palloc(HEAP_FORMAT_MAP_BYTES);
-	BlockNumber block;
 	Buffer		map = InvalidBuffer;
 	Counts		counts = {0};
 
-	for (block = 0; block < RelationGetNumberOfBlocks(rel); block++)
+	for (BlockNumber block = 0; block < RelationGetNumberOfBlocks(rel); block++)
 	{
 		BlockNumber at = block % HEAP_FORMAT_MAP_BLOCKS;
 		bool		core = (visibilitymap_get_status(rel, block, &map) & VISIBILITYMAP_ALL_VISIBLE) != 0;
@@ -316,17 +312,16 @@ rows_stay(PG_FUNCTION_ARGS)
 	PGAlignedBlock before;
 	bool		stay = true;
 	int			lines;
-	int			i;
 
 	heap_format_settle(buffer);
 	memcpy(before.data, page, BLCKSZ);
 	lines = heap_format_lines(page);
-	for (i = 0; i < WAIT_SECONDS * 100 && access(path, F_OK) != 0; i++)
+	for (int i = 0; i < WAIT_SECONDS * 100 && access(path, F_OK) != 0; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		pg_usleep(10000);
 	}
-	for (i = FirstOffsetNumber; i <= lines; i++)
+	for (int i = FirstOffsetNumber; i <= lines; i++)
 	{
 		HeapTupleData was;
 		HeapTupleData is;
@@ -393,19 +388,16 @@ share_blocks(PG_FUNCTION_ARGS)
 	BlockNumber first;
 	bool		last = false;
 	Counts		counts = {0};
-	BlockNumber b;
-	int			turn;
-	int			s;
 
 	table_parallelscan_initialize(rel, shared, snapshot);
-	for (s = 0; s < 3; s++)
+	for (int s = 0; s < 3; s++)
 	{
 		scans[s] = compat_table_beginscan(rel, snapshot, shared, false);
 		at[s] = InvalidBlockNumber;
 	}
 	nblocks = heap_format_scan_blocks(scans[0]);
 	reads = palloc0_array(int, nblocks);
-	for (turn = 0; !done[0] || !done[1] || !done[2] || !done[3]; turn++)
+	for (int turn = 0; !done[0] || !done[1] || !done[2] || !done[3]; turn++)
 	{
 		int			process = (uint8) VARDATA_ANY(turns)[turn % VARSIZE_ANY_EXHDR(turns)] % 4;
 
@@ -416,7 +408,7 @@ share_blocks(PG_FUNCTION_ARGS)
 			int			n = heap_format_take_blocks(shared, nblocks, end_of_extent, &first, &last);
 
 			done[3] = n == 0;
-			for (b = first; n > 0 && b < first + n; b++)
+			for (BlockNumber b = first; n > 0 && b < first + n; b++)
 				reads[b]++;
 		}
 		else if (!done[process])
@@ -430,9 +422,9 @@ share_blocks(PG_FUNCTION_ARGS)
 			ReleaseBuffer(buffer);
 		}
 	}
-	for (b = 0; b < nblocks; b++)
+	for (BlockNumber b = 0; b < nblocks; b++)
 		counts.wrong += reads[b] != 1;
-	for (s = 0; s < 3; s++)
+	for (int s = 0; s < 3; s++)
 		table_endscan(scans[s]);
 	table_close(rel, AccessShareLock);
 	return result(nblocks, counts.wrong);
@@ -453,7 +445,6 @@ check_row_slot(Relation rel, Buffer buffer, OffsetNumber line, void *arg)
 	SlotCheck  *check = (SlotCheck *) arg;
 	HeapTupleHeader row;
 	HeapTupleData copy;
-	int			a;
 	int			natts = RelationGetNumberOfAttributes(rel);
 
 	if (!heap_format_row(BufferGetPage(buffer), line, &row))
@@ -469,7 +460,7 @@ check_row_slot(Relation rel, Buffer buffer, OffsetNumber line, void *arg)
 		check->stored++;
 	}
 	/* Of some rows only the first columns are read, of some none. */
-	for (a = 1; a <= natts - line % (natts + 1); a++)
+	for (int a = 1; a <= natts - line % (natts + 1); a++)
 	{
 		bool		null;
 		bool		core_null;

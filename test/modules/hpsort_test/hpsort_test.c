@@ -280,11 +280,10 @@ call_inner(FunctionCallInfo fcinfo, Oid function, InnerState *state, int nargs,
 	LOCAL_FCINFO(inner, 3);
 	FmgrInfo	flinfo;
 	Datum		result;
-	int			i;
 
 	fmgr_info(function, &flinfo);
 	*isnull = true;
-	for (i = 0; flinfo.fn_strict && i < nargs; i++)
+	for (int i = 0; flinfo.fn_strict && i < nargs; i++)
 		if (args[i].isnull)
 		{
 			*isnull = state->isnull;
@@ -300,7 +299,7 @@ call_inner(FunctionCallInfo fcinfo, Oid function, InnerState *state, int nargs,
 							 fcinfo->context, fcinfo->resultinfo);
 	inner->args[0].value = state->value;
 	inner->args[0].isnull = state->isnull;
-	for (i = 0; i < nargs; i++)
+	for (int i = 0; i < nargs; i++)
 		inner->args[i + 1] = args[i];
 	result = FunctionCallInvoke(inner);
 	*isnull = inner->isnull;

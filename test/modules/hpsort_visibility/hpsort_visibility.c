@@ -37,9 +37,7 @@ PG_FUNCTION_INFO_V1(extent_of_block);
 static void
 wait_for_file(const char *path)
 {
-	int			i;
-
-	for (i = 0; i < WAIT_SECONDS * 100 && access(path, F_OK) != 0; i++)
+	for (int i = 0; i < WAIT_SECONDS * 100 && access(path, F_OK) != 0; i++)
 		pg_usleep(10000);
 }
 

@@ -68,9 +68,8 @@ find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
-	int			c;
 
-	for (c = 0; c < list_length(columns); c++)
+	for (int c = 0; c < list_length(columns); c++)
 		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
 			return c;
 	return -1;
@@ -82,9 +81,8 @@ find_input(const GroupsState *node, const Var *column)
 {
 	static const ColumnRead reads[] = {READ_VALUES, READ_IDENTICAL, READ_DATUMS};
 	int			batch = -1;
-	int			i;
 
-	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
+	for (int i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
 		 i < lengthof(reads) && batch < 0; i++)
 		batch = find_column(node, column->varattno, reads[i]);
 	if (batch < 0)
@@ -177,12 +175,11 @@ static RowInput *
 read_inputs(GroupsState *node, const List *columns, bool of_values, int *n)
 {
 	RowInput   *inputs = palloc_array(RowInput, list_length(columns));
-	ListCell   *lc;
 
 	*n = 0;
-	foreach(lc, columns)
-		inputs[(*n)++] = of_values ? value_input(node, lfirst_node(Var, lc)) :
-		read_input(node, lfirst_node(Var, lc));
+	foreach_node(Var, column, columns)
+		inputs[(*n)++] = of_values ? value_input(node, column) :
+		read_input(node, column);
 	return inputs;
 }
 
@@ -197,10 +194,9 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 	bool		of_values = form == DERIVED_VALUES && batch_arithmetic_make(expression) != NULL;
 	RowInput   *inputs;
 	int			ninputs;
-	int			d;
 
 	/* Conditions are computed of rows of which some are not wanted. */
-	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
+	for (int d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
 	node->first_equal |= form == DERIVED_NUMBERS && !expression_equal_is_identical(expression);
@@ -214,11 +210,8 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 static void
 describe_lookups(GroupsState *node, int eflags)
 {
-	ListCell   *lc2;
-	int			l;
-
 	groups_star_begin(node, eflags);
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		List	   *keys = groups_star_keys(node, l);
 		int			ninputs;
@@ -231,8 +224,8 @@ describe_lookups(GroupsState *node, int eflags)
 			groups_star_note_keys(node, l, inputs);
 		node->derived.columns[node->derived.n++] = places;
 	}
-	foreach(lc2, node->star.conditions)
-		find_derived(node, (Expr *) lfirst(lc2), DERIVED_VALUES, -1);
+	foreach_ptr(Expr, expr, node->star.conditions)
+		find_derived(node, expr, DERIVED_VALUES, -1);
 }
 
 /* Returns the derived column of a batch; NULL if the batch is one that is read, or -1. */
@@ -250,13 +243,12 @@ static void
 describe_groups(GroupsState *node)
 {
 	List	   *groups = plan_list(node, GROUPS_PLAN_GROUPS);
-	int			g;
 
 	node->ngroups = list_length(groups) / GROUPS_PLAN_NUMBERS;
 	node->groups = palloc0_array(GroupColumn, Max(node->ngroups, 1));
 	node->group_domains = palloc0_array(ColumnDomain, Max(node->ngroups, 1));
 	node->derived.of_groups = palloc0_array(DerivedColumn *, Max(node->ngroups, 1));
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 	{
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
@@ -409,10 +401,9 @@ static int
 count_filters(const GroupsState *node)
 {
 	int			nfilters = 0;
-	ListCell   *lc;
 
-	foreach(lc, plan_list(node, GROUPS_PLAN_FILTERS))
-		nfilters = Max(nfilters, lfirst_int(lc) + 1);
+	foreach_int(filter, plan_list(node, GROUPS_PLAN_FILTERS))
+		nfilters = Max(nfilters, filter + 1);
 	return nfilters;
 }
 
@@ -435,7 +426,6 @@ static void
 describe_outputs(GroupsState *node)
 {
 	int			ncore = 0;
-	int			i;
 
 	node->noutputs = list_length(plan_list(node, GROUPS_PLAN_FILTERS));
 	node->states = node->ngroups == 0 && count_filters(node) == 0 && node->star.n == 0;
@@ -446,7 +436,7 @@ describe_outputs(GroupsState *node)
 	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
 	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		GroupsOutput *output = &node->outputs[i];
 
@@ -472,13 +462,12 @@ static void
 describe_sets(GroupsState *node)
 {
 	const List *sets = plan_list(node, GROUPS_PLAN_SETS);
-	int			s;
 
 	node->groupings = plan_list(node, GROUPS_PLAN_GROUPINGS);
 	if (sets == NIL)
 		return;
 	/* What is known of a group without its values does not always say what moments are. */
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 		node->value_sources[s].runs |= node->value_sources[s].moments;
 	node->sets = grouping_sets_make(node->groups, node->ngroups, node->value_sources,
 									node->nvalue_sources, sets);
@@ -488,13 +477,10 @@ describe_sets(GroupsState *node)
 static void
 add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Expr *expression)
 {
-	ListCell   *lc;
 	int			i;
 
-	foreach(lc, expression_columns(expression))
+	foreach_node(Var, column, expression_columns(expression))
 	{
-		const Var  *column = lfirst_node(Var, lc);
-
 		for (i = 0; i < core->ninputs; i++)
 			if (is_same_column(inputs[i].column, column))
 				break;
@@ -511,10 +497,8 @@ describe_core(GroupsState *node, int eflags)
 									   list_length(((CustomScan *) node->css.ss.ps.plan)
 												   ->custom_scan_tlist));
 	CoreDescription core = {.inputs = inputs};
-	ListCell   *lc;
-	int			i;
 
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		const GroupsOutput *output = &node->outputs[i];
 
@@ -522,8 +506,8 @@ describe_core(GroupsState *node, int eflags)
 			continue;
 		core.aggrefs = lappend(core.aggrefs, unconstify(Aggref *, output->aggref));
 		core.filters = lappend_int(core.filters, find_filter(node, i));
-		foreach(lc, output->aggref->args)
-			add_inputs(node, &core, inputs, lfirst_node(TargetEntry, lc)->expr);
+		foreach_node(TargetEntry, target, output->aggref->args)
+			add_inputs(node, &core, inputs, target->expr);
 	}
 	if (core.aggrefs != NIL)
 		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);
@@ -533,9 +517,7 @@ describe_core(GroupsState *node, int eflags)
 static void
 add_dictionary(GroupsDescription *description, Dictionary *dictionary)
 {
-	int			d;
-
-	for (d = 0; d < description->ndictionaries; d++)
+	for (int d = 0; d < description->ndictionaries; d++)
 		if (description->dictionaries[d] == dictionary)
 			return;
 	if (dictionary)
@@ -548,7 +530,6 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 {
 	GroupsState *node = (GroupsState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	int			i;
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -575,9 +556,9 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 			.source_derived = node->derived.of_sources,
 			.dictionaries = palloc_array(Dictionary *, node->ngroups + node->nvalue_sources + 1)
 	};
-	for (i = 0; i < node->ngroups; i++)
+	for (int i = 0; i < node->ngroups; i++)
 		add_dictionary(&node->parallel.description, node->group_domains[i].dictionary);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		add_dictionary(&node->parallel.description, node->source_domains[i].dictionary);
 	groups_read_begin(node, eflags, count_filters(node));
 }

@@ -19,9 +19,8 @@ deparse_columns(const GroupsState *node, List *context, int from, int to, Explai
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	bool		prefix = compat_explain_prefix(es);
 	List	   *result = NIL;
-	int			i;
 
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 	{
 		Node	   *expression = (Node *) list_nth_node(TargetEntry, scan->custom_scan_tlist,
 														i)->expr;
@@ -37,7 +36,6 @@ explain_groups(const GroupsState *node, List *context, ExplainState *es)
 {
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	List	   *columns = deparse_columns(node, context, 0, node->ngroups, es);
-	ListCell   *lc;
 
 	if (node->sets == NULL)
 	{
@@ -46,13 +44,12 @@ explain_groups(const GroupsState *node, List *context, ExplainState *es)
 		return;
 	}
 	ExplainOpenGroup("Grouping Sets", "Grouping Sets", false, es);
-	foreach(lc, (List *) list_nth(scan->custom_private, GROUPS_PLAN_SETS))
+	foreach_ptr(const List, grouped, (List *) list_nth(scan->custom_private, GROUPS_PLAN_SETS))
 	{
 		List	   *set = NIL;
-		ListCell   *lc2;
 
-		foreach(lc2, (List *) lfirst(lc))
-			set = lappend(set, list_nth(columns, lfirst_int(lc2)));
+		foreach_int(column, grouped)
+			set = lappend(set, list_nth(columns, column));
 		ExplainOpenGroup("Grouping Set", NULL, true, es);
 		if (set == NIL && es->format == EXPLAIN_FORMAT_TEXT)
 			ExplainPropertyText("Group Key", "()", es);
@@ -69,9 +66,8 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 {
 	List	   *algorithms = NIL;
 	List	   *reasons = NIL;
-	int			s;
 
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		const SorterStats *stats = &node->done.stats[s];
 		char		reason[256];

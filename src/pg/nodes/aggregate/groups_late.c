@@ -19,13 +19,10 @@
 static bool
 is_of_group(const GroupsState *node, int batch)
 {
-	int			g;
-	int			d;
-
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 		if (node->groups[g].column == batch)
 			return true;
-	for (d = 0; d < node->derived.n; d++)
+	for (int d = 0; d < node->derived.n; d++)
 		if (derived_has_base(node->derived.columns[d], batch))
 			return true;
 	return false;
@@ -35,9 +32,7 @@ is_of_group(const GroupsState *node, int batch)
 static bool
 may_be_late(const GroupsState *node, int batch)
 {
-	int			i;
-
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source >= 0 && node->outputs[i].answer.ranks &&
 			node->value_sources[node->outputs[i].source].column == batch)
 			return false;
@@ -82,7 +77,6 @@ write_late(GroupsState *node, int source, const ColumnBatch *batches)
 	const ColumnBatch *values = &batches[of->column];
 	const Dictionary *dictionary = node->source_domains[source].dictionary;
 	ColumnBatch *columns = palloc_array(ColumnBatch, node->ngroups + 1);
-	size_t		i;
 
 	late_columns(node, source, batches, columns);
 	if (node->late[source] == NULL)
@@ -90,7 +84,7 @@ write_late(GroupsState *node, int source, const ColumnBatch *batches)
 		node->late[source] = make_late(node, source, columns);
 		aggregation_leave_values(node->aggregation, source);
 	}
-	for (i = 0; i < values->n; i++)
+	for (size_t i = 0; i < values->n; i++)
 		if (values->keys[i] < 0 && !values->nulls[i] &&
 			!(of->filter >= 0 && batches[of->filter].nulls[i]))
 			row_spill_refuse(node->late[source], i,
@@ -103,9 +97,8 @@ void
 groups_refuse_values(GroupsState *node, const ColumnBatch *batches)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			s;
 
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		const ColumnDomain *domain = &node->source_domains[s];
 		int			column = node->value_sources[s].column;
@@ -131,9 +124,8 @@ void
 groups_give_up_dictionaries(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			s;
 
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		ColumnDomain *domain = &node->source_domains[s];
 
@@ -167,14 +159,12 @@ add_late_batch(GroupsState *node, int source, const ColumnBatch *columns, size_t
 {
 	const ColumnBatch *values = &columns[node->ngroups];
 	int32	   *keys = column_batch_arrays(values, 0).keys;
-	size_t		i;
-	int			g;
 
 	if (first + dictionary_size(node->source_domains[source].dictionary) > PG_INT32_MAX)
 		elog(ERROR, "too many different values of an aggregate");
-	for (i = 0; i < values->n; i++)
+	for (size_t i = 0; i < values->n; i++)
 		keys[i] += (int32) first;
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 		batches[node->groups[g].column] = columns[g];
 	batches[node->value_sources[source].column] = *values;
 	if (values->n > 0)
@@ -197,11 +187,10 @@ add_late(GroupsState *node, int source, size_t first)
 		while ((columns = row_spill_read(spill)) != NULL)
 		{
 			const ColumnBatch *values = &columns[node->ngroups];
-			size_t		i;
 
 			if (dictionary_nrefused(dictionary) > 0)
 			{
-				for (i = 0; i < values->n; i++)
+				for (size_t i = 0; i < values->n; i++)
 					if (values->keys[i] < 0)
 						row_spill_refuse(spill, i,
 										 dictionary_refused_hash(dictionary, values->keys[i]));
@@ -219,12 +208,11 @@ void
 groups_add_late(GroupsState *node)
 {
 	size_t	   *first = palloc_array(size_t, Max(node->nvalue_sources, 1));
-	int			s;
 
 	/* Sources may have one dictionary. */
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 		first[s] = node->late[s] ? dictionary_size(node->source_domains[s].dictionary) : 0;
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		if (node->late[s] == NULL)
 			continue;
@@ -240,9 +228,7 @@ groups_add_late(GroupsState *node)
 void
 groups_free_late(GroupsState *node)
 {
-	int			s;
-
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		if (node->late[s])
 			row_spill_free(node->late[s]);

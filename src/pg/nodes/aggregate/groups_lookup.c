@@ -114,9 +114,8 @@ find_fields(GroupsLookup *lookup, const GroupsState *node, GroupColumn *fields)
 {
 	const List *groups = list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private,
 								  GROUPS_PLAN_GROUPS);
-	int			g;
 
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 	{
 		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS + 1);
 
@@ -145,7 +144,6 @@ add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fie
 {
 	LookupSource *source = &lookup->sources[lookup->nsources++];
 	LookupKeys *keys = &source->keys;
-	int			f;
 
 	keys->has_value = values->column >= 0;
 	keys->nfields = node->ngroups + keys->has_value;
@@ -154,7 +152,7 @@ add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fie
 	keys->fields[node->ngroups].column = values->column;
 	keys->fields[node->ngroups].kind = values->kind;
 	/* Of wide kinds, too, a GPU has only int4: distances from an origin. */
-	for (f = 0; f < keys->nfields; f++)
+	for (int f = 0; f < keys->nfields; f++)
 		if (column_kind_is_wide(keys->fields[f].kind))
 			keys->fields[f].kind = COLUMN_KIND_INT4;
 	keys->maps = lookup->maps;
@@ -170,13 +168,11 @@ add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fie
 static bool
 are_looked_up(const GroupsState *node)
 {
-	int			i;
-
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].answer.form != DERIVED_NONE ||
 			!aggref_is_looked_up(&node->outputs[i].answer, node->ngroups > 0))
 			return false;
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		if (node->value_sources[i].filter >= node->sources.ncolumns + node->sources.nfilters)
 			return false;
 	return true;
@@ -189,13 +185,12 @@ groups_lookup_make(GroupsState *node)
 	GroupsLookup *lookup = palloc0_object(GroupsLookup);
 	GroupColumn *fields = palloc0_array(GroupColumn, Max(node->ngroups, 1));
 	Bitmapset  *values = NULL;
-	int			i;
 
 	if (node->sources.ordered || !are_looked_up(node) || !groups_maps_make(node, &lookup->maps) ||
 		!find_fields(lookup, node, fields))
 		return NULL;
 	lookup->sources = palloc0_array(LookupSource, node->nvalue_sources + 1);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 	{
 		add_source(lookup, node, fields, &node->value_sources[i]);
 		lookup->handler.jobs.ordered |= node->value_sources[i].runs;
@@ -206,7 +201,7 @@ groups_lookup_make(GroupsState *node)
 	if (groups_maps_columns(lookup->maps, node->ngroups) + bms_num_members(values) !=
 		node->sources.ncolumns)
 		return NULL;
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].answer.distinct)
 			lookup->sources[node->outputs[i].source].distinct = true;
 	if (lookup->all == NULL)
@@ -224,7 +219,7 @@ groups_lookup_make(GroupsState *node)
 	lookup->handler.counted = node->ngroups > 0 && !lookup->ranked && lookup->maps == NULL;
 	lookup->handler.jobs.n = lookup->nsources;
 	lookup->handler.jobs.values = values;
-	for (i = 0; lookup->maps && i < lookup->maps->nmaps; i++)
+	for (int i = 0; lookup->maps && i < lookup->maps->nmaps; i++)
 		lookup->handler.jobs.mapped = bms_add_member(unconstify(Bitmapset *,
 																lookup->handler.jobs.mapped),
 													 lookup->maps->maps[i].column);
@@ -271,9 +266,7 @@ charge(GroupsLookup *lookup, bool charged)
 static void
 find_origins(GroupsLookup *lookup, const ResidentRows *rows)
 {
-	int			c;
-
-	for (c = 0; c < lookup->notes.ncolumns; c++)
+	for (int c = 0; c < lookup->notes.ncolumns; c++)
 		lookup->origins[c] = resident_rows_origin(rows, c);
 }
 
@@ -360,27 +353,25 @@ find_groups(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows, bool
 	int32	   *asked = palloc_array(int32, 2 * most);
 	uint64	   *below = palloc_array(uint64, 2 * most);
 	int64		end = resident_rows_keys(rows);
-	size_t		at;
 	size_t		n;
-	size_t		i;
 
 	if (first)
 		lookup->ngroups = lookup->groups_room = 0;
 	else
 		source->groups = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(total, 1) * sizeof(LookupValues));
-	for (at = 0; at < total; at += n)
+	for (size_t at = 0; at < total; at += n)
 	{
 		n = Min(total - at, CODES_AT_ONCE);
 		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			codes[i] = first ? (uint32) (total - 1 - at - i) : lookup->groups[at + i].code;
 		/* All keys are of the only group. */
 		if (lookup_keys_codes(keys) == 1 && !keys->nulls)
 			below[0] = 0;
 		else if (!lookup_keys_below(keys, rows, codes, n, asked, below))
 			return false;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			int64		start = (int64) below[i];
 			int64		nulls = keys->nulls ? (int64) below[n + i] : end;
@@ -405,7 +396,6 @@ want_positions(GroupsState *node, LookupSource *source)
 	int			s = (int) (source - lookup->sources);
 	size_t		most = groups_most_positions(node, s) + (source->extremes ? 2 : 0);
 	int64	   *wanted;
-	size_t		g;
 
 	if (most > lookup->limit / lookup->nsources / sizeof(int64) / 4 / Max(lookup->ngroups, 1) &&
 		most * lookup->ngroups > 1024)
@@ -414,7 +404,7 @@ want_positions(GroupsState *node, LookupSource *source)
 											   most * lookup->ngroups * sizeof(int64) + 1);
 	wanted = palloc_array(int64, Max(most, 1));
 	source->nanswers = 0;
-	for (g = lookup->ngroups; g-- > 0;)
+	for (size_t g = lookup->ngroups; g-- > 0;)
 	{
 		LookupValues *group = &source->groups[g];
 
@@ -436,24 +426,22 @@ find_values(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 	size_t		n = source->nanswers;
 	uint64	   *positions = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64) + 1);
 	int32	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32) + 1);
-	size_t		g;
-	size_t		i;
 
-	for (g = lookup->ngroups; g-- > 0;)
+	for (size_t g = lookup->ngroups; g-- > 0;)
 	{
 		const LookupValues *group = &source->groups[g];
 
-		for (i = group->answers; i < group->answers + group->nanswers; i++)
+		for (size_t i = group->answers; i < group->answers + group->nanswers; i++)
 			positions[i] = (uint64) (group->first + source->positions[i]);
 	}
 	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_AT, positions, n, keys))
 		return false;
 	source->values = (int64 *) positions;
-	for (g = lookup->ngroups; g-- > 0;)
+	for (size_t g = lookup->ngroups; g-- > 0;)
 	{
 		const LookupValues *group = &source->groups[g];
 
-		for (i = group->answers; i < group->answers + group->nanswers; i++)
+		for (size_t i = group->answers; i < group->answers + group->nanswers; i++)
 			if (!lookup_keys_value(&source->keys, keys[i], lookup->groups[g].code,
 								   &source->values[i]))
 				return resident_rows_are_wrong(rows);
@@ -491,13 +479,12 @@ find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 	size_t		size = 2 * n * sizeof(uint64);
 	uint64	   *positions;
 	uint64	   *sums;
-	size_t		i;
 
 	if (2 * size > lookup->limit && n > 1024)
 		return false;
 	positions = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
 	sums = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		const LookupValues *group = &source->groups[n - 1 - i];
 
@@ -506,7 +493,7 @@ find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 	}
 	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, 2 * n, sums))
 		return false;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		LookupValues *group = &source->groups[n - 1 - i];
 
@@ -529,10 +516,9 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 {
 	const GroupsLookup *lookup = node->lookup;
 	const LookupKeys *keys = &lookup->all->keys;
-	int			g;
 
 	group_code_values(&keys->layout, (uint64) group->code << keys->value_bits, values);
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 	{
 		int			c = keys->fields[g].column;
 
@@ -558,15 +544,13 @@ number_groups(const GroupsState *node)
 	GroupsLookup *lookup = node->lookup;
 	const LookupKeys *keys = &lookup->all->keys;
 	GroupValues *values = &lookup->at.group;
-	size_t		i;
-	int			g;
 
-	for (i = 0; i < lookup->ngroups; i++)
+	for (size_t i = 0; i < lookup->ngroups; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		group_code_values(&keys->layout, (uint64) lookup->groups[i].code << keys->value_bits,
 						  values);
-		for (g = 0; g < node->ngroups; g++)
+		for (int g = 0; g < node->ngroups; g++)
 			if (!groups_maps_have(lookup->maps, g) &&
 				lookup->numbers[keys->fields[g].column].rows && !values->nulls[g] &&
 				groups_numbers_find(&lookup->numbers[keys->fields[g].column],
@@ -642,8 +626,6 @@ find_all(GroupsState *node, ResidentRows *rows)
 {
 	GroupsLookup *lookup = node->lookup;
 	uint32		most = 1;
-	size_t		g;
-	int			s;
 
 	/*
 	 * Direct arguments may run any function, which must not wait while the job holds a chunk for
@@ -658,11 +640,11 @@ find_all(GroupsState *node, ResidentRows *rows)
 		!groups_maps_find(lookup->maps, node, rows, lookup->numbers, &lookup->notes) ||
 		!find_source(node, lookup->all, rows))
 		return false;
-	for (s = 0; s < lookup->nsources; s++)
+	for (int s = 0; s < lookup->nsources; s++)
 	{
 		if (&lookup->sources[s] != lookup->all && !find_source(node, &lookup->sources[s], rows))
 			return false;
-		for (g = 0; g < lookup->ngroups; g++)
+		for (size_t g = 0; g < lookup->ngroups; g++)
 			most = Max(most, lookup->sources[s].groups[g].nanswers);
 	}
 	lookup->at.run_counts = palloc_array(int64, most);
@@ -742,7 +724,6 @@ count_values(GroupReader *reader, int s, SourceCounts *counts)
 	const int64 *values = source->values + group->answers;
 	ValueSummary *summary = &counts->summary;
 	int64		before = 0;
-	uint32		i;
 
 	memset(counts, 0, sizeof(*counts));
 	counts->nulls = group->nulls;
@@ -750,7 +731,7 @@ count_values(GroupReader *reader, int s, SourceCounts *counts)
 	summary->n = group->values;
 	summary->sum = (ValueSum) source->keys.origin * group->values + group->sum;
 	lookup->at.read = false;
-	for (i = 0; i < group->nanswers; i++)
+	for (uint32 i = 0; i < group->nanswers; i++)
 	{
 		lookup->at.run_counts[i] = positions[i] + 1 - before;
 		before = positions[i] + 1;

@@ -31,9 +31,7 @@
 static GroupsMap *
 find_map(const GroupsMaps *maps, int column)
 {
-	int			m;
-
-	for (m = 0; m < maps->nmaps; m++)
+	for (int m = 0; m < maps->nmaps; m++)
 		if (maps->maps[m].column == column)
 			return &maps->maps[m];
 	return NULL;
@@ -57,7 +55,6 @@ find_base(const GroupsState *node, int batch)
 	const RowInput *inputs;
 	int			base;
 	int			n;
-	int			i;
 
 	if (d < 0)
 		return batch;
@@ -65,7 +62,7 @@ find_base(const GroupsState *node, int batch)
 		return groups_star_key(node, d);
 	inputs = derived_inputs(node->derived.columns[d], &n);
 	base = find_base(node, inputs[0].batch);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (find_base(node, inputs[i].batch) != base || inputs[i].domain.datums ||
 			inputs[i].domain.kind == COLUMN_KIND_ENUM)
 			return -1;
@@ -104,8 +101,6 @@ groups_maps_make(const GroupsState *node, GroupsMaps **maps)
 {
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	GroupsMaps *made = palloc0_object(GroupsMaps);
-	int			l;
-	int			g;
 
 	*maps = NULL;
 	/* The scan tests no keys then, which takes the CPU more time. */
@@ -115,7 +110,7 @@ groups_maps_make(const GroupsState *node, GroupsMaps **maps)
 		return false;
 	made->maps = palloc0_array(GroupsMap, node->star.n + node->ngroups + 1);
 	made->fields = palloc0_array(MappedField, node->ngroups + 1);
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		int			column = groups_star_key(node, l);
 
@@ -123,11 +118,11 @@ groups_maps_make(const GroupsState *node, GroupsMaps **maps)
 			return false;
 		add_map(made, column);
 	}
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 		if (!add_field(made, node, g))
 			return false;
 	/* A column beside expressions of it, or by which rows are joined, is in the key by its map. */
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 		made->fields[g].map = find_map(made, find_base(node, node->groups[g].column));
 	if (made->nmaps > 0)
 		*maps = made;
@@ -138,9 +133,8 @@ int
 groups_maps_columns(const GroupsMaps *maps, int ngroups)
 {
 	int			n = ngroups;
-	int			g;
 
-	for (g = 0; g < ngroups; g++)
+	for (int g = 0; g < ngroups; g++)
 		n -= groups_maps_have(maps, g);
 	return n + (maps ? maps->nmaps : 0);
 }
@@ -154,10 +148,9 @@ begin_map(GroupsMap *map, const ResidentRows *rows, const LookupNotes *notes)
 	int32		lo;
 	int32		hi;
 	bool		nulls;
-	size_t		i;
 
 	resident_rows_all_bounds(rows, map->column, &lo, &hi, &nulls);
-	for (i = 0; i < notes->n; i++)
+	for (size_t i = 0; i < notes->n; i++)
 		if (!notes->columns[map->column].nulls[i])
 		{
 			lo = Min(lo, notes->columns[map->column].keys[i]);
@@ -193,18 +186,16 @@ make_rows(MadeRows *rows, size_t at)
 	const GroupsMap *map = rows->map;
 	int64		origin = resident_rows_origin(rows->rows, map->column);
 	bool		known = true;
-	int			b;
 
 	rows->n = Min(map->n + 1 - at, MADE_AT_ONCE);
-	for (b = 0; b < rows->node->nread; b++)
+	for (int b = 0; b < rows->node->nread; b++)
 	{
 		BatchSpace	space;
 		size_t		nnulls = 0;
-		size_t		i;
 
 		column_batch_empty(&rows->batches[b]);
 		space = column_batch_space(&rows->batches[b], rows->n);
-		for (i = 0; i < rows->n; i++)
+		for (size_t i = 0; i < rows->n; i++)
 		{
 			int32		key = (int32) (map->lo + (int64) (at + i));
 			int64		value = 0;
@@ -231,13 +222,11 @@ derive_rows(void *arg)
 {
 	const MadeRows *rows = (const MadeRows *) arg;
 	GroupsState *node = rows->node;
-	size_t		i;
-	int			d;
 
 	groups_star_place(node, rows->map->column, rows->batches, rows->joined);
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 		rows->joined[i] &= !rows->refused[i];
-	for (d = node->star.n; d < node->derived.n; d++)
+	for (int d = node->star.n; d < node->derived.n; d++)
 		if (find_base(node, node->nread + d) == rows->map->column)
 			node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
 																	node->derived.batches);
@@ -278,9 +267,8 @@ read_field(GroupsState *node, int g, const uint8 *joined, size_t n, int64 *value
 	Dictionary *dictionary = node->group_domains[g].dictionary;
 	const OutsizedValue *outsized;
 	bool		known = derived == NULL || derived_outsized(derived, &outsized) == 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		values[i] = batch->keys ? batch->keys[i] : batch->wide[i];
 		places[i] = batch->nulls[i] || !joined[i] ? -1 : 0;
@@ -306,11 +294,10 @@ place_values(MappedField *field, const int64 *values)
 {
 	const GroupsMap *map = field->map;
 	size_t		n = 0;
-	size_t		i;
 
 	field->values = palloc_array(int64, map->n + 1);
 	field->nulls = false;
-	for (i = 0; i <= map->n; i++)
+	for (size_t i = 0; i <= map->n; i++)
 	{
 		field->nulls |= map->joined[i] && field->places[i] < 0;
 		if (field->places[i] >= 0)
@@ -318,10 +305,10 @@ place_values(MappedField *field, const int64 *values)
 	}
 	qsort(field->values, n, sizeof(int64), compare_values);
 	field->nvalues = Min(n, 1);
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 		if (field->values[i] != field->values[field->nvalues - 1])
 			field->values[field->nvalues++] = field->values[i];
-	for (i = 0; i <= map->n; i++)
+	for (size_t i = 0; i <= map->n; i++)
 		if (field->places[i] >= 0)
 			field->places[i] = (int32) ((const int64 *) bsearch(&values[i], field->values,
 																field->nvalues, sizeof(int64),
@@ -338,11 +325,9 @@ fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 	bool		known = true;
 	instr_time	start;
 	instr_time	now;
-	size_t		at;
-	int			g;
 
 	INSTR_TIME_SET_CURRENT(start);
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 	{
 		if (maps->fields[g].map != map)
 			continue;
@@ -350,12 +335,12 @@ fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 		maps->fields[g].places = palloc_array(int32, map->n + COLUMN_BATCH_KEYS);
 	}
 	rows->map = map;
-	for (at = 0; at <= map->n && known; at += rows->n)
+	for (size_t at = 0; at <= map->n && known; at += rows->n)
 	{
 		CHECK_FOR_INTERRUPTS();
 		rows->joined = map->joined + at;
 		known = make_rows(rows, at) && derive_rows_guarded(rows);
-		for (g = 0; g < node->ngroups && known; g++)
+		for (int g = 0; g < node->ngroups && known; g++)
 			if (values[g])
 				known = read_field(node, g, rows->joined, rows->n, values[g] + at,
 								   maps->fields[g].places + at);
@@ -363,7 +348,7 @@ fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 		INSTR_TIME_SUBTRACT(now, start);
 		known &= INSTR_TIME_GET_MICROSEC(now) <= MADE_MOST_US + MADE_MOST_EACH_US * (at + rows->n);
 	}
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 	{
 		if (values[g] == NULL)
 			continue;
@@ -381,13 +366,11 @@ groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
 	MadeRows	made = {.node = node,.rows = rows};
 	bool		known = true;
 	size_t		size = 0;
-	int			m;
-	int			b;
 
 	if (maps == NULL)
 		return true;
 	made.batches = groups_star_make_batches(node);
-	for (m = 0; m < maps->nmaps && known; m++)
+	for (int m = 0; m < maps->nmaps && known; m++)
 	{
 		known = begin_map(&maps->maps[m], rows, notes);
 		size += known ? maps->maps[m].n : 0;
@@ -395,12 +378,12 @@ groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
 	/* By value: its places and values, and once more while these are sorted. */
 	known = known &&
 		size <= notes->limit / (sizeof(int32) + 3 * sizeof(int64)) / (node->ngroups + 1);
-	for (m = 0; m < maps->nmaps && known; m++)
+	for (int m = 0; m < maps->nmaps && known; m++)
 	{
 		made.numbers = &numbers[maps->maps[m].column];
 		known = fill_map(maps, &maps->maps[m], &made);
 	}
-	for (b = 0; b < node->nread; b++)
+	for (int b = 0; b < node->nread; b++)
 		column_batch_free(&made.batches[b]);
 	pfree(made.batches);
 	return known;
@@ -426,19 +409,16 @@ groups_maps_fill(const GroupsMaps *maps, int ngroups, const ColumnBatch *noted,
 				 ColumnBatch *batches, uint8 *joined)
 {
 	size_t		n = noted[maps->maps[0].column].n;
-	size_t		i;
-	int			m;
-	int			g;
 
-	for (m = 0; m < maps->nmaps; m++)
+	for (int m = 0; m < maps->nmaps; m++)
 	{
 		const GroupsMap *map = &maps->maps[m];
 		const ColumnBatch *keys = &noted[map->column];
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			joined[i] &= map->joined[keys->nulls[i] ? map->n : (size_t) (keys->keys[i] - map->lo)];
 	}
-	for (g = 0; g < ngroups; g++)
+	for (int g = 0; g < ngroups; g++)
 	{
 		const MappedField *field = &maps->fields[g];
 		const ColumnBatch *keys;
@@ -450,7 +430,7 @@ groups_maps_fill(const GroupsMaps *maps, int ngroups, const ColumnBatch *noted,
 		keys = &noted[field->map->column];
 		column_batch_make(&batches[g], BATCH_KEYS | BATCH_NULLS, COLUMN_BATCH_KEYS);
 		space = column_batch_space(&batches[g], n);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			int32		place = field->places[keys->nulls[i] ? field->map->n :
 											  (size_t) (keys->keys[i] - field->map->lo)];

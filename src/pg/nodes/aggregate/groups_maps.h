@@ -13,8 +13,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_MAPS_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_MAPS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/groups_numbers.h"
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/resident/gpu/resident_rows.h"

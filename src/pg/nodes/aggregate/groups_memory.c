@@ -14,13 +14,11 @@
 bool
 groups_may_be_refused(const GroupsState *node)
 {
-	int			s;
-
 	if (!node->unordered || node->ngroups == 0 || node->states || node->core || node->sets ||
 		(node->parallel.shared && !node->parallel.partial) ||
 		(node->sources.handler && node->sources.handler->rows))
 		return false;
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].runs)
 			return false;
 	return true;
@@ -36,21 +34,20 @@ groups_memory_begin(GroupsState *node)
 		.lookup = node->lookup != NULL,
 		.dimensions = groups_star_memory(node)
 	};
-	int			i;
 
-	for (i = 0; i < node->derived.n; i++)
+	for (int i = 0; i < node->derived.n; i++)
 	{
 		takers.memos += derived_has_memo(node->derived.columns[i]);
 		takers.dictionaries += derived_has_numbers(node->derived.columns[i]);
 	}
-	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+	for (int i = 0; i < node->sources.ncolumns && node->images; i++)
 	{
 		takers.dictionaries += node->images[i].dictionary != NULL;
 		takers.datum_buffers += node->images[i].make != NULL;
 	}
 	takers.spills = (takers.dictionaries > 0 || takers.core) + groups_may_be_refused(node) +
 		(node->star.ncells > 1);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		takers.spills += node->source_domains[i].dictionary != NULL;
 	node->budget = memory_budget_make(&takers);
 	node->lent = 0;
@@ -83,13 +80,12 @@ static size_t
 held(const GroupsState *node)
 {
 	size_t		bytes = MemoryContextMemAllocated(node->memory, true) + groups_star_memory(node);
-	int			i;
 
 	if (node->core)
 		bytes += core_aggregates_memory(node->core);
 	if (node->parallel.exchange)
 		bytes += groups_exchange_memory(node->parallel.exchange);
-	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+	for (int i = 0; i < node->sources.ncolumns && node->images; i++)
 		if (node->images[i].make)
 			bytes += datum_buffer_memory(node->images[i].arg);
 	return bytes;

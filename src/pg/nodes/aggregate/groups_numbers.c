@@ -40,10 +40,8 @@ renumber(GroupsNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBa
 	int32	   *shared = make_unknown(nown + 1);
 	int32		next = hi >= 0 ? hi + 1 : 0;
 	int32		number;
-	int32		s;
-	size_t		i;
 
-	for (s = lo; s <= hi; s++)
+	for (int32 s = lo; s <= hi; s++)
 	{
 		if (s % COLUMN_BATCH_KEYS == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -54,7 +52,7 @@ renumber(GroupsNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBa
 		if ((size_t) number < nown)
 			shared[number] = s;
 	}
-	for (i = 0; i < notes->n; i++)
+	for (size_t i = 0; i < notes->n; i++)
 	{
 		number = keys[i];
 		if (notes->nulls[i])
@@ -109,16 +107,14 @@ groups_numbers_make(const GroupsState *node, const ResidentRows *rows, const Gro
 					const Bitmapset *mapped, LookupNotes *notes)
 {
 	GroupsNumbers *numbers = palloc0_array(GroupsNumbers, Max(node->sources.ncolumns, 1));
-	int			c;
-	int			g;
 
-	for (c = 0; c < node->sources.ncolumns && node->images; c++)
+	for (int c = 0; c < node->sources.ncolumns && node->images; c++)
 	{
 		bool		found = bms_is_member(c, mapped);
 
 		if (node->images[c].dictionary == NULL)
 			continue;
-		for (g = 0; g < node->ngroups; g++)
+		for (int g = 0; g < node->ngroups; g++)
 			found |= groups[g].column == c;
 		numbers[c] = (GroupsNumbers)
 		{

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_NUMBERS_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_NUMBERS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/resident/gpu/resident_rows.h"
 

@@ -72,17 +72,15 @@ void
 groups_add_outsized(GroupsState *node, const ColumnBatch *batches)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			s;
-	int			i;
 
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		const DerivedColumn *derived = node->derived.of_sources[s];
 		int			filter = node->value_sources[s].filter;
 		const OutsizedValue *values;
 		int			n = derived ? derived_outsized(derived, &values) : 0;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			if (filter >= 0 && batches[filter].nnulls > 0 && batches[filter].nulls[values[i].row])
 				continue;
@@ -106,9 +104,8 @@ groups_find_outsized(GroupsState *node, const GroupValues *group)
 {
 	const OutsizedSums *outsized = node->derived.outsized;
 	uint32		number = group_table_find_values(outsized->groups, group, false);
-	int			s;
 
-	for (s = 0; number != NO_GROUP && s < node->nvalue_sources; s++)
+	for (int s = 0; number != NO_GROUP && s < node->nvalue_sources; s++)
 	{
 		const Datum *sum = &outsized->sums[(size_t) number * node->nvalue_sources + s];
 

@@ -35,11 +35,10 @@ static bool
 depends_on_order(const GroupsState *node)
 {
 	bool		depends = node->core != NULL || node->first_equal;
-	int			i;
 
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		depends |= node->value_sources[i].float_parts != 0;
-	for (i = 0; i < node->ngroups; i++)
+	for (int i = 0; i < node->ngroups; i++)
 		depends |= column_kind_is_float(node->groups[i].kind);
 	return depends;
 }
@@ -47,14 +46,12 @@ depends_on_order(const GroupsState *node)
 void
 groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
-	int			s;
-
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
 	node->derived.any = node->derived.n > 0 || node->images || node->core;
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 		node->derived.any |= node->value_sources[s].with >= 0;
 	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
@@ -147,9 +144,8 @@ refuse_cells(GroupsState *node)
 	size_t		nrows = batches[0].n;
 	uint16		rows[COLUMN_BATCH_KEYS];
 	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < nrows; i++)
+	for (size_t i = 0; i < nrows; i++)
 	{
 		int			cell = groups_star_cell(node, i);
 
@@ -171,15 +167,13 @@ refuse_cells(GroupsState *node)
 static const ColumnBatch *
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
-	int			d;
-
 	if (!node->derived.any)
 		return batches;
 	groups_star_match(node, batches);
 	if (node->star.ncells > 1)
 		refuse_cells(node);
 	groups_star_filter(node);
-	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
+	for (int d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
 																node->derived.batches);
 	return node->derived.batches;
@@ -195,9 +189,8 @@ refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 	const ColumnBatch *batch = &batches[node->groups[g].column];
 	const Dictionary *dictionary = node->group_domains[g].dictionary;
 	bool		refused = false;
-	size_t		i;
 
-	for (i = 0; i < batch->n; i++)
+	for (size_t i = 0; i < batch->n; i++)
 	{
 		if (batch->keys[i] >= 0)
 			continue;
@@ -225,9 +218,8 @@ static bool
 refuse_rows(GroupsState *node, const ColumnBatch *batches)
 {
 	bool		refused = false;
-	int			g;
 
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 		if (groups_read_by(node, g) && has_refused(node, g))
 			refused |= refuse_numbers(node, batches, g);
 	return refused;
@@ -239,9 +231,8 @@ refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 {
 	RowSpill   *spill = get_spill(node, batches, &node->derived.spill, false);
 	uint32		hash;
-	size_t		i;
 
-	for (i = 0; i < batches[0].n; i++)
+	for (size_t i = 0; i < batches[0].n; i++)
 		if (core_aggregates_refuses(node->core, i, &hash))
 			row_spill_refuse(spill, i, hash);
 }
@@ -252,9 +243,8 @@ refuse_rows_of_groups(GroupsState *node, const ColumnBatch *batches)
 {
 	RowSpill   *spill = get_spill(node, batches, &node->spill, true);
 	uint32		hash;
-	size_t		i;
 
-	for (i = 0; i < batches[0].n; i++)
+	for (size_t i = 0; i < batches[0].n; i++)
 		if (aggregation_refuses(node->aggregation, i, &hash))
 			row_spill_refuse(spill, i, hash);
 	return row_spill_divide(spill, batches);
@@ -290,13 +280,11 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 static void
 forget_values(GroupsState *node)
 {
-	int			c;
-
 	groups_give_up_dictionaries(node);
-	for (c = 0; c < node->derived.n; c++)
+	for (int c = 0; c < node->derived.n; c++)
 		if (derived_has_numbers(node->derived.columns[c]))
 			dictionary_forget_refused(derived_domain(node->derived.columns[c])->dictionary);
-	for (c = 0; c < node->sources.ncolumns && node->images; c++)
+	for (int c = 0; c < node->sources.ncolumns && node->images; c++)
 	{
 		ColumnImage *image = &node->images[c];
 
@@ -328,13 +316,11 @@ exchange_is_given_up(GroupsState *node)
 static bool
 sets_are_full(GroupsState *node)
 {
-	int			i;
-
 	if (node->sets == NULL || node->set >= 0)
 		return false;
-	for (i = 0; i < node->ngroups; i++)
+	for (int i = 0; i < node->ngroups; i++)
 		node->sources.stop |= has_refused(node, i);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		node->sources.stop |= node->source_domains[i].dictionary &&
 			dictionary_nrefused(node->source_domains[i].dictionary) > 0;
 	return node->sources.stop;
@@ -348,9 +334,8 @@ static void
 add_batches_to_states(void *arg, const ColumnBatch *batches)
 {
 	GroupsState *node = (GroupsState *) arg;
-	int			i;
 
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		const GroupsOutput *output = &node->outputs[i];
 
@@ -470,7 +455,6 @@ begin_derived(GroupsState *node)
 	int			ncolumns;
 	DictionaryPool *pool;
 	MemoryContext old;
-	int			i;
 
 	if (node->core)
 		core_aggregates_free(node->core);
@@ -479,9 +463,9 @@ begin_derived(GroupsState *node)
 	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
 	pool = palloc0_object(DictionaryPool);
-	for (i = 0; i < node->derived.n; i++)
+	for (int i = 0; i < node->derived.n; i++)
 		derived_begin(node->derived.columns[i], budget->memo, budget->dictionary);
-	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+	for (int i = 0; i < node->sources.ncolumns && node->images; i++)
 	{
 		if (node->images[i].dictionary)
 		{
@@ -504,9 +488,8 @@ static double
 expected_rows(const GroupsState *node)
 {
 	double		rows = 0;
-	int			i;
 
-	for (i = 0; i < node->sources.nsources; i++)
+	for (int i = 0; i < node->sources.nsources; i++)
 		rows += node->sources.sources[i].scan->ps.plan->plan_rows;
 	return rows;
 }
@@ -556,7 +539,6 @@ read_rows(GroupsState *node)
 	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
 	GroupReader *found;
 	uint64		filtered = 0;
-	int			s;
 
 	begin_rows(node);
 	if (node->lookup)
@@ -590,7 +572,7 @@ read_rows(GroupsState *node)
 		filtered = 0;
 	}
 	MemoryContextSwitchTo(old);
-	for (s = 0; s < node->nvalue_sources && !node->states; s++)
+	for (int s = 0; s < node->nvalue_sources && !node->states; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
 	return filtered;
 }
@@ -712,12 +694,11 @@ read_sets(GroupsState *node)
 {
 	int			first = grouping_sets_next(node->sets, -1);
 	uint64		filtered;
-	int			s;
 
 	grouping_sets_begin(node->sets);
 	if (node->core)
 		return read_set(node, first);
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].float_parts != 0 || node->value_sources[s].with >= 0)
 			return read_set(node, first);
 	filtered = read_rows(node);

@@ -39,15 +39,14 @@ want_rows(GroupsState *node, int source)
 	int64		first = PG_INT64_MAX;
 	int64		last = -1;
 	int64		skipped;
-	int			i;
 
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source &&
 			!(wants_runs(node, &node->outputs[i], source) &&
 			  aggregate_result_wants_rows(node->outputs[i].result, &first, &last)))
 			return;
 	skipped = node->reader->methods->want(node->reader, source, first, last);
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_skip(node->outputs[i].result, skipped);
 }
@@ -56,9 +55,7 @@ want_rows(GroupsState *node, int source)
 static void
 set_distinct(GroupsState *node, int source, const GroupCounts *group)
 {
-	int			i;
-
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source && node->outputs[i].answer.distinct)
 		{
 			aggregate_result_begin(node->outputs[i].result, group);
@@ -72,9 +69,7 @@ set_distinct(GroupsState *node, int source, const GroupCounts *group)
 static bool
 wants_ranks(const GroupsState *node, int source)
 {
-	int			i;
-
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)
 			return !node->source_domains[source].datums;
 	return false;
@@ -83,26 +78,22 @@ wants_ranks(const GroupsState *node, int source)
 void
 groups_forget_ranks(GroupsState *node)
 {
-	int			i;
-
 	memset(node->ranks.orders, 0, Max(node->nvalue_sources, 1) * sizeof(DictionaryOrder *));
 	node->ranks.room = 0;
 	node->ranks.values = node->ranks.counts = NULL;
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (aggref_has_numbers(&node->outputs[i].answer))
 			aggregate_result_take_datums(node->outputs[i].result, false);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		node->source_domains[i].datums = false;
 }
 
 void
 groups_keep_values(GroupsState *node, int source)
 {
-	int			i;
-
 	aggregation_keep_values(node->aggregation, source, &node->source_types[source]);
 	node->source_domains[source].datums = true;
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source)
 			aggregate_result_take_datums(node->outputs[i].result, true);
 }
@@ -114,11 +105,9 @@ make_order(GroupsState *node, int source)
 	const PairType *type = &node->source_types[source];
 	MemoryContext old;
 	DictionaryOrder *order;
-	int			s;
-	int			i;
 
 	/* Sources with other filters have the same dictionary. */
-	for (s = 0; s < node->nvalue_sources && node->ranks.orders[source] == NULL; s++)
+	for (int s = 0; s < node->nvalue_sources && node->ranks.orders[source] == NULL; s++)
 		if (node->value_sources[s].column == node->value_sources[source].column)
 			node->ranks.orders[source] = node->ranks.orders[s];
 	old = MemoryContextSwitchTo(node->derived.memory);
@@ -130,7 +119,7 @@ make_order(GroupsState *node, int source)
 		node->ranks.orders[source] = order;
 	}
 	MemoryContextSwitchTo(old);
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)
 			aggregate_result_set_order(node->outputs[i].result, node->ranks.orders[source]);
 	return node->ranks.orders[source];
@@ -185,12 +174,10 @@ read_ranks(GroupsState *node, int source, const int64 **values, const int64 **co
 static void
 show_runs(GroupsState *node, int source, const int64 *values, const int64 *run_counts, size_t n)
 {
-	int			i;
-
 	value_summary_add(&node->counts[source].summary, values, run_counts, n);
 	if (node->value_sources[source].moments)
 		value_moments_add(&node->counts[source].summary.moments, values, run_counts, n);
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_take(node->outputs[i].result, values, run_counts, n);
 }
@@ -205,14 +192,13 @@ read_source(GroupsState *node, int source)
 	const int64 *values;
 	const int64 *run_counts;
 	size_t		n;
-	int			i;
 
 	reader->methods->count(reader, source, counts);
 	if (!node->value_sources[source].runs)
 		return;
 	group.values = counts->summary.n;
 	group.nulls = counts->nulls;
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_begin(node->outputs[i].result, &group);
 	/* Positions are by rank, and runs by number. */
@@ -233,9 +219,7 @@ read_source(GroupsState *node, int source)
 void
 groups_prepare_results(GroupsState *node)
 {
-	int			i;
-
-	for (i = 0; i < node->noutputs && !node->prepared; i++)
+	for (int i = 0; i < node->noutputs && !node->prepared; i++)
 		aggregate_result_prepare(node->outputs[i].result, node->css.ss.ps.ps_ExprContext);
 	node->prepared = true;
 }
@@ -248,15 +232,14 @@ static void
 fill_states(GroupsState *node, TupleTableSlot *slot)
 {
 	dsa_area   *area = node->css.ss.ps.state->es_query_dsa;
-	int			i;
 
 	memset(node->done.sorted, 0, node->nvalue_sources * sizeof(PairsSorted));
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 		slot->tts_values[i] =
 			aggregate_result_from_state(node->outputs[i].result,
 										node->outputs[node->outputs[i].shared].result,
 										area, &slot->tts_isnull[i]);
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		int			source = node->outputs[i].source;
 		SorterStats stats;
@@ -275,12 +258,11 @@ static void
 fill_groupings(const GroupsState *node, TupleTableSlot *slot)
 {
 	int			i = node->ngroups + node->noutputs;
-	ListCell   *lc;
 
-	foreach(lc, node->groupings)
+	foreach_ptr(const List, columns, node->groupings)
 	{
 		slot->tts_isnull[i] = false;
-		slot->tts_values[i++] = Int32GetDatum(grouping_sets_grouping(node->sets, lfirst(lc)));
+		slot->tts_values[i++] = Int32GetDatum(grouping_sets_grouping(node->sets, columns));
 	}
 }
 
@@ -298,9 +280,8 @@ prefetch_values(const GroupsState *node)
 {
 	GroupReader *reader = node->reader;
 	int64		number;
-	int			g;
 
-	for (g = 0; g < node->ngroups && reader->methods->ahead; g++)
+	for (int g = 0; g < node->ngroups && reader->methods->ahead; g++)
 	{
 		const Dictionary *dictionary = node->group_domains[g].dictionary;
 
@@ -316,8 +297,6 @@ prefetch_values(const GroupsState *node)
 void
 groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
 {
-	int			i;
-
 	if (node->states)
 	{
 		fill_states(node, slot);
@@ -326,11 +305,11 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 	/* Direct arguments raise no errors where there is no group. */
 	groups_prepare_results(node);
 	prefetch_values(node);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		read_source(node, i);
 	if (node->derived.outsized)
 		groups_find_outsized(node, group);
-	for (i = 0; i < node->ngroups; i++)
+	for (int i = 0; i < node->ngroups; i++)
 	{
 		const ColumnDomain *domain = &node->group_domains[i];
 
@@ -339,7 +318,7 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 			column_domain_datum(domain, group->values[i] + column_kind_bias(domain->kind));
 	}
 	fill_groupings(node, slot);
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		GroupsOutput *output = &node->outputs[i];
 		bool	   *isnull = &slot->tts_isnull[node->ngroups + i];
@@ -365,12 +344,11 @@ void
 groups_begin_divided(GroupsState *node)
 {
 	List	   *expressions = ((const CustomScan *) node->css.ss.ps.plan)->custom_exprs;
-	ListCell   *lc;
 
-	foreach(lc, expressions)
+	foreach_ptr(Expr, expression, expressions)
 	{
-		if (!IsA(lfirst(lc), Param))
-			node->divided = lappend(node->divided, ExecInitExpr(lfirst(lc), &node->css.ss.ps));
+		if (!IsA(expression, Param))
+			node->divided = lappend(node->divided, ExecInitExpr(expression, &node->css.ss.ps));
 	}
 }
 
@@ -378,11 +356,10 @@ void
 groups_fill_divided(GroupsState *node, TupleTableSlot *slot)
 {
 	int			i = node->ngroups + node->noutputs + list_length(node->groupings);
-	ListCell   *lc;
 
-	foreach(lc, node->divided)
+	foreach_ptr(ExprState, state, node->divided)
 	{
-		slot->tts_values[i] = ExecEvalExprSwitchContext((ExprState *) lfirst(lc),
+		slot->tts_values[i] = ExecEvalExprSwitchContext(state,
 														node->css.ss.ps.ps_ExprContext,
 														&slot->tts_isnull[i]);
 		i++;
@@ -407,12 +384,10 @@ groups_list_positions(const GroupsState *node, int source, int64 values, int64 n
 	GroupCounts counts = {.values = values,.nulls = nulls};
 	uint32		n = 0;
 	uint32		kept = 0;
-	uint32		i;
-	int			o;
 
 	if (values == 0)
 		return 0;
-	for (o = 0; o < node->noutputs; o++)
+	for (int o = 0; o < node->noutputs; o++)
 		if (node->outputs[o].source == source)
 			n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
 	if (extremes)
@@ -421,7 +396,7 @@ groups_list_positions(const GroupsState *node, int source, int64 values, int64 n
 		wanted[n++] = values - 1;
 	}
 	qsort(wanted, n, sizeof(int64), compare_positions);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		if (i == 0 || wanted[i] != wanted[kept - 1])
 			wanted[kept++] = wanted[i];
 	return kept;
@@ -431,9 +406,8 @@ size_t
 groups_most_positions(const GroupsState *node, int source)
 {
 	size_t		most = 0;
-	int			o;
 
-	for (o = 0; o < node->noutputs; o++)
+	for (int o = 0; o < node->noutputs; o++)
 		if (node->outputs[o].source == source)
 			most += aggregate_result_most_rows(node->outputs[o].result);
 	return most;

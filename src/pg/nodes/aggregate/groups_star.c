@@ -54,9 +54,8 @@ scan_expressions(const GroupsState *node, int from, int n)
 {
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	List	   *result = NIL;
-	int			i;
 
-	for (i = from; i < from + n; i++)
+	for (int i = from; i < from + n; i++)
 		result = lappend(result, list_nth_node(TargetEntry, scan->custom_scan_tlist, i)->expr);
 	return result;
 }
@@ -69,9 +68,8 @@ make_lookup(StarLookupState *state, const List *described)
 	AttrNumber *columns = palloc_array(AttrNumber, nkeys);
 	Oid		   *operators = palloc_array(Oid, nkeys);
 	Oid		   *collations = palloc_array(Oid, nkeys);
-	int			i;
 
-	for (i = 0; i < nkeys; i++)
+	for (int i = 0; i < nkeys; i++)
 	{
 		const OpExpr *clause = list_nth_node(OpExpr, state->clauses, i);
 
@@ -89,7 +87,7 @@ make_lookup(StarLookupState *state, const List *described)
 	if (state->nparts > 1)
 		lookup_divide(state->lookup, state->nparts);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
-	for (i = 0; i < list_length(state->columns); i++)
+	for (int i = 0; i < list_length(state->columns); i++)
 		state->indexes[i] = lookup_add_column(state->lookup, (AttrNumber)
 											  (list_nth_int(described, 5 + nkeys + i) + 1));
 }
@@ -98,10 +96,9 @@ List *
 groups_star_keys(const GroupsState *node, int l)
 {
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, node->star.lookups[l].clauses)
-		keys = lappend(keys, linitial(lfirst_node(OpExpr, lc)->args));
+	foreach_node(OpExpr, clause, node->star.lookups[l].clauses)
+		keys = lappend(keys, linitial(clause->args));
 	return keys;
 }
 
@@ -119,8 +116,6 @@ groups_star_begin(GroupsState *node, int eflags)
 	int			nsources = list_length(scan->custom_plans) - list_length(lookups);
 	int			nconditions = intVal(list_nth(scan->custom_private, GROUPS_PLAN_CONDITIONS));
 	int			at = list_length(scan->custom_scan_tlist);
-	ListCell   *lc;
-	int			l;
 
 	node->star.many = -1;
 	node->star.ncells = 1;
@@ -131,9 +126,9 @@ groups_star_begin(GroupsState *node, int eflags)
 	/* The expressions of lookups are the last ones but for conditions. */
 	at -= nconditions;
 	node->star.conditions = scan_expressions(node, at, nconditions);
-	foreach(lc, lookups)
-		at -= lthird_int(lfirst(lc)) + lfourth_int(lfirst(lc));
-	for (l = 0; l < node->star.n; l++)
+	foreach_ptr(const List, lookup, lookups)
+		at -= lthird_int(lookup) + lfourth_int(lookup);
+	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 		const List *described = list_nth(lookups, l);
@@ -178,23 +173,20 @@ places_batch(const GroupsState *node, int l)
 bool
 groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 {
-	int			l;
-	ListCell   *lc;
-
 	if (column_is_read(column, node->star.fact))
 		return false;
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 
-		foreach(lc, state->columns)
+		foreach_node(Var, other, state->columns)
 		{
-			if (!is_same_column(lfirst_node(Var, lc), column))
+			if (!is_same_column(other, column))
 				continue;
 			input->batch = places_batch(node, l);
 			input->domain = *derived_domain(node->derived.columns[l]);
 			input->lookup = state->lookup;
-			input->lookup_column = state->indexes[foreach_current_index(lc)];
+			input->lookup_column = state->indexes[foreach_current_index(other)];
 			return true;
 		}
 	}
@@ -207,13 +199,11 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 static void
 make_conditions(StarLookupState *state)
 {
-	int			k;
-
 	list_free(state->conditions);
 	state->conditions = NIL;
 	if (state->nparts > 1 || state->keys == NULL || state->jointype == JOIN_LEFT)
 		return;
-	for (k = 0; k < list_length(state->clauses); k++)
+	for (int k = 0; k < list_length(state->clauses); k++)
 	{
 		FilterCondition *condition = lookup_condition(state->lookup, k,
 													  state->jointype == JOIN_ANTI);
@@ -231,14 +221,12 @@ make_conditions(StarLookupState *state)
 static void
 set_conditions(GroupsState *node)
 {
-	int			l;
-
 	list_free(node->sources.conditions);
 	node->sources.conditions = NIL;
 	/* A GPU knows no sets of keys, and finds these rows by maps. */
 	if (node->lookup && node->parallel.shared == NULL)
 		return;
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 		node->sources.conditions = list_concat(node->sources.conditions,
 											   node->star.lookups[l].conditions);
 }
@@ -276,15 +264,12 @@ fill_lookup(StarLookupState *state)
 void
 groups_star_load(GroupsState *node, int cell)
 {
-	int			l;
-	int			d;
-
-	for (l = node->star.n - 1; l >= 0; l--)
+	for (int l = node->star.n - 1; l >= 0; l--)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 
 		if (lookup_load(state->lookup, cell % state->nparts))
-			for (d = 0; d < node->derived.n; d++)
+			for (int d = 0; d < node->derived.n; d++)
 				derived_forget_places(node->derived.columns[d], state->lookup);
 		cell /= state->nparts;
 	}
@@ -296,9 +281,8 @@ share_lookups(GroupsState *node)
 {
 	GroupsShared *shared = node->parallel.shared;
 	dsa_area   *area = node->css.ss.ps.state->es_query_dsa;
-	int			l;
 
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 
@@ -308,7 +292,7 @@ share_lookups(GroupsState *node)
 		groups_shared_put_lookup(shared, l, lookup_share(state->lookup, area), state->rows,
 								 state->found_keys);
 	}
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 
@@ -322,11 +306,10 @@ groups_star_read(GroupsState *node)
 {
 	/* Nodes expect to be run in the memory of the query. */
 	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
-	int			l;
 
 	if (node->star.n > 0 && node->parallel.shared)
 		share_lookups(node);
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 
@@ -344,9 +327,7 @@ groups_star_read(GroupsState *node)
 void
 groups_star_reinitialize(GroupsState *node, dsa_area *area)
 {
-	int			l;
-
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 		if (!bms_is_empty(node->star.lookups[l].plan->plan->allParam))
 			groups_shared_drop_lookup(node->parallel.shared, l, area);
 }
@@ -354,9 +335,7 @@ groups_star_reinitialize(GroupsState *node, dsa_area *area)
 void
 groups_star_detach(GroupsState *node)
 {
-	int			l;
-
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 
@@ -369,9 +348,7 @@ groups_star_detach(GroupsState *node)
 bool
 groups_star_is_empty(const GroupsState *node)
 {
-	int			l;
-
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 
@@ -386,9 +363,8 @@ size_t
 groups_star_memory(const GroupsState *node)
 {
 	size_t		memory = 0;
-	int			l;
 
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 		memory += lookup_memory(node->star.lookups[l].lookup);
 	return memory;
 }
@@ -402,9 +378,8 @@ make_batches(GroupsState *node, const ColumnBatch *batches, int n, int places)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
 	ColumnBatch *result = palloc0_array(ColumnBatch, n);
-	int			b;
 
-	for (b = 0; b < n; b++)
+	for (int b = 0; b < n; b++)
 		column_batch_make(&result[b], BATCH_NULLS |
 						  (b >= places || batches[b].keys ? BATCH_KEYS :
 						   batches[b].wide ? BATCH_WIDE : 0),
@@ -417,12 +392,10 @@ make_batches(GroupsState *node, const ColumnBatch *batches, int n, int places)
 static void
 keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 {
-	int			b;
-
 	if (node->star.matched == NULL)
 		node->star.matched = make_batches(node, node->derived.batches, node->nread + node->star.n,
 										  node->nread);
-	for (b = 0; b < n; b++)
+	for (int b = 0; b < n; b++)
 	{
 		/* Its places are among what is read. */
 		if (node->star.many >= 0 && b == node->nread + node->star.many)
@@ -444,9 +417,8 @@ keep_true(GroupsState *node, const ColumnBatch *condition)
 {
 	uint16		rows[COLUMN_BATCH_KEYS];
 	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < condition->n; i++)
+	for (size_t i = 0; i < condition->n; i++)
 	{
 		rows[n] = (uint16) i;
 		n += condition->keys[i] != 0 && !condition->nulls[i];
@@ -468,9 +440,8 @@ groups_star_cell(const GroupsState *node, size_t i)
 {
 	bool		here = true;
 	int			cell = 0;
-	int			l;
 
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 		int			part = part_wanted(state, &node->derived.batches[places_batch(node, l)], i);
@@ -489,7 +460,6 @@ repeat_rows(GroupsState *node, const ColumnBatch *batches, const StarLookupState
 	int			n = node->nread - 1;
 	uint16		rows[COLUMN_BATCH_KEYS];
 	size_t		nrows;
-	int			b;
 
 	CHECK_FOR_INTERRUPTS();
 	if (node->star.repeated == NULL)
@@ -497,7 +467,7 @@ repeat_rows(GroupsState *node, const ColumnBatch *batches, const StarLookupState
 	column_batch_empty(&node->star.repeated[n]);
 	nrows = lookup_repeat(state->lookup, position->places, state->jointype == JOIN_LEFT,
 						  &position->lookup, rows, &node->star.repeated[n]);
-	for (b = 0; b < n; b++)
+	for (int b = 0; b < n; b++)
 		column_batch_gather(&node->star.repeated[b], &batches[b], rows, nrows, true);
 	return nrows > 0;
 }
@@ -533,27 +503,25 @@ void
 groups_star_match(GroupsState *node, const ColumnBatch *batches)
 {
 	ColumnBatch *derived = node->derived.batches;
-	int			l;
 
 	memcpy(derived, batches, node->nread * sizeof(ColumnBatch));
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 		ColumnBatch *places = &derived[places_batch(node, l)];
 		bool		anti = state->jointype == JOIN_ANTI;
 		uint16		rows[COLUMN_BATCH_KEYS];
 		size_t		n = 0;
-		size_t		i;
 
 		/* The others have been found where rows were repeated. */
 		if (l != node->star.many)
 			*places = *derived_batch(node->derived.columns[l], derived);
-		for (i = 0; node->star.met && i < places->n; i++)
+		for (size_t i = 0; node->star.met && i < places->n; i++)
 			if (!places->nulls[i])
 				node->star.met[places->keys[i]] = true;
 		if (state->jointype == JOIN_LEFT || places->nnulls == (anti ? (int64) places->n : 0))
 			continue;
-		for (i = 0; i < places->n; i++)
+		for (size_t i = 0; i < places->n; i++)
 		{
 			rows[n] = (uint16) i;
 			n += places->nulls[i] == anti || part_wanted(state, places, i) >= 0;
@@ -577,12 +545,9 @@ groups_star_key(const GroupsState *node, int l)
 void
 groups_star_place(GroupsState *node, int column, const ColumnBatch *batches, uint8 *joined)
 {
-	size_t		i;
-	int			l;
-
 	memcpy(node->derived.batches, batches, node->nread * sizeof(ColumnBatch));
 	memset(joined, 1, batches[column].n);
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		JoinType	jointype = node->star.lookups[l].jointype;
 		ColumnBatch *places = &node->derived.batches[places_batch(node, l)];
@@ -590,7 +555,7 @@ groups_star_place(GroupsState *node, int column, const ColumnBatch *batches, uin
 		if (groups_star_key(node, l) != column)
 			continue;
 		*places = *derived_batch(node->derived.columns[l], node->derived.batches);
-		for (i = 0; i < places->n && jointype != JOIN_LEFT; i++)
+		for (size_t i = 0; i < places->n && jointype != JOIN_LEFT; i++)
 			joined[i] &= places->nulls[i] == (jointype == JOIN_ANTI);
 	}
 }
@@ -598,9 +563,7 @@ groups_star_place(GroupsState *node, int column, const ColumnBatch *batches, uin
 void
 groups_star_filter(GroupsState *node)
 {
-	int			c;
-
-	for (c = 0; c < list_length(node->star.conditions); c++)
+	for (int c = 0; c < list_length(node->star.conditions); c++)
 		keep_true(node, derived_batch(node->derived.columns[node->star.n + c],
 									  node->derived.batches));
 }
@@ -623,9 +586,8 @@ groups_star_make_batches(const GroupsState *node)
 	const AggregateSource *source = &node->sources.sources[0];
 	TupleDesc	columns = RelationGetDescr(source->scan->ss_currentRelation);
 	ColumnBatch *batches = palloc0_array(ColumnBatch, node->nread);
-	int			b;
 
-	for (b = 0; b < node->nread; b++)
+	for (int b = 0; b < node->nread; b++)
 	{
 		Form_pg_attribute column;
 
@@ -649,16 +611,14 @@ static void
 add_unmet(const GroupsState *node, ColumnBatch *batches, int32 place)
 {
 	const StarLookupState *state = &node->star.lookups[0];
-	int			b;
-	int			k;
 
-	for (b = 0; b < node->nread; b++)
+	for (int b = 0; b < node->nread; b++)
 	{
 		BatchSpace	space = column_batch_space(&batches[b], 1);
 		int64		value = 0;
 
 		space.nulls[0] = 1;
-		for (k = 0; k < list_length(state->clauses); k++)
+		for (int k = 0; k < list_length(state->clauses); k++)
 			if (state->keys[k].batch == b)
 			{
 				value = lookup_key(state->lookup, k, place) -
@@ -676,24 +636,22 @@ groups_star_end_rows(GroupsState *node, ColumnConsume consume)
 	const bool *met = node->star.met;
 	ColumnBatch *batches;
 	int32		size;
-	int32		place;
-	int			b;
 
 	if (met == NULL || node->sources.stop)
 		return;
 	batches = groups_star_make_batches(node);
 	size = lookup_size(node->star.lookups[0].lookup);
-	for (place = 0; place < size; place++)
+	for (int32 place = 0; place < size; place++)
 	{
 		if (!met[place])
 			add_unmet(node, batches, place);
 		if (batches[0].n < (place == size - 1 ? 1 : COLUMN_BATCH_KEYS))
 			continue;
 		consume(node, batches);
-		for (b = 0; b < node->nread; b++)
+		for (int b = 0; b < node->nread; b++)
 			column_batch_empty(&batches[b]);
 	}
-	for (b = 0; b < node->nread; b++)
+	for (int b = 0; b < node->nread; b++)
 		column_batch_free(&batches[b]);
 	pfree(batches);
 	node->star.met = NULL;
@@ -709,9 +667,7 @@ groups_star_free(GroupsState *node)
 void
 groups_star_rescan(GroupsState *node)
 {
-	int			l;
-
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 		if (node->css.ss.ps.chgParam != NULL)
 			UpdateChangedParamSet(node->star.lookups[l].plan, node->css.ss.ps.chgParam);
 }
@@ -719,9 +675,7 @@ groups_star_rescan(GroupsState *node)
 void
 groups_star_end(GroupsState *node)
 {
-	int			l;
-
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		lookup_empty(node->star.lookups[l].lookup);
 		ExecEndNode(node->star.lookups[l].plan);
@@ -741,12 +695,11 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		[JOIN_ANTI] = "Anti Lookup"
 	};
 	bool		removes = false;
-	int			l;
 
 	if (node->star.n == 0)
 		return;
 	ExplainOpenGroup("Lookups", "Lookups", false, es);
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 

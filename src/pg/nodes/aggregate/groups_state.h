@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
 
-#include "postgres.h"
-
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 

@@ -35,9 +35,8 @@ make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows
 	KeyRange   *ranges = palloc_array(KeyRange, Max(keys->nfields, 1));
 	KeyRange   *values = keys->has_value ? &ranges[keys->nfields - 1] : NULL;
 	bool		null_values;
-	int			f;
 
-	for (f = 0; f < keys->nfields; f++)
+	for (int f = 0; f < keys->nfields; f++)
 	{
 		int			c = keys->fields[f].column;
 		int32		lo;
@@ -100,10 +99,9 @@ static void
 describe_rows(const LookupKeys *keys, RowsLayout *layout)
 {
 	uint64		base = 0;
-	int			f;
 
 	memset(layout, 0, sizeof(*layout));
-	for (f = 0; f < keys->nfields; f++)
+	for (int f = 0; f < keys->nfields; f++)
 	{
 		const KeyCodeColumn *field = &keys->layout.code.columns[f];
 		const KeyRange *range = &field->range;
@@ -145,13 +143,11 @@ describe_map(const LookupKeys *keys, const GroupsMap *map, ResidentRows *rows, R
 {
 	RowsColumn *column = &layout->columns[map->column];
 	uint32	   *adds = palloc_array(uint32, map->n + 1);
-	size_t		i;
-	int			f;
 
-	for (i = 0; i <= map->n; i++)
+	for (size_t i = 0; i <= map->n; i++)
 	{
 		adds[i] = 0;
-		for (f = 0; f < keys->nfields; f++)
+		for (int f = 0; f < keys->nfields; f++)
 		{
 			const KeyCodeColumn *field = &keys->layout.code.columns[f];
 			int32		place;
@@ -168,7 +164,7 @@ describe_map(const LookupKeys *keys, const GroupsMap *map, ResidentRows *rows, R
 	if (map->joined[map->n])
 		column->flags |= ROWS_NULL_IN_KEY | ROWS_NULLS_PASS;
 	column->null_adds = adds[map->n];
-	for (i = 0; i < Max(map->n, 1); i++)
+	for (size_t i = 0; i < Max(map->n, 1); i++)
 		if (i == map->n || !map->joined[i])
 			adds[i] = ROWS_NO_MATCH;
 	column->lo = map->lo;
@@ -189,19 +185,16 @@ make_keys(const LookupKeys *keys, const LookupNotes *notes, size_t *n)
 	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
 	ColumnBatch *part = palloc_array(ColumnBatch, notes->ncolumns + keys->nfields + 1);
 	uint8	   *joined = palloc_array(uint8, COLUMN_BATCH_KEYS);
-	size_t		at;
-	size_t		i;
 
 	*n = 0;
 	if (keys->filter >= 0)
 		refused = notes->columns[notes->ncolumns + keys->filter].nulls;
-	for (at = 0; at < notes->n; at += COLUMN_BATCH_KEYS)
+	for (size_t at = 0; at < notes->n; at += COLUMN_BATCH_KEYS)
 	{
 		size_t		m = Min(notes->n - at, COLUMN_BATCH_KEYS);
-		int			c;
 
 		CHECK_FOR_INTERRUPTS();
-		for (c = 0; c < notes->ncolumns; c++)
+		for (int c = 0; c < notes->ncolumns; c++)
 		{
 			part[c] = notes->columns[c];
 			part[c].n = m;
@@ -213,10 +206,10 @@ make_keys(const LookupKeys *keys, const LookupNotes *notes, size_t *n)
 			groups_maps_fill(keys->maps, keys->nfields - keys->has_value, part,
 							 part + notes->ncolumns, joined);
 		group_layout_codes(&keys->layout, part, (int) m, codes);
-		for (c = 0; c < keys->nfields; c++)
+		for (int c = 0; c < keys->nfields; c++)
 			if (groups_maps_have(keys->maps, c))
 				column_batch_free(&part[notes->ncolumns + c]);
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			if (joined[i] && (refused == NULL || !refused[at + i]))
 				result[(*n)++] = key_of_code(keys, codes[i]);
 	}
@@ -233,13 +226,12 @@ lookup_keys_sort(LookupKeys *keys, const LookupNotes *notes, ResidentRows *rows)
 	int32	   *others;
 	size_t		n;
 	bool		sorted;
-	int			i;
 
 	if (!(keys->summed && make_layout(keys, notes, rows, true)) &&
 		!make_layout(keys, notes, rows, false))
 		return false;
 	describe_rows(keys, &layout);
-	for (i = 0; keys->maps && i < keys->maps->nmaps; i++)
+	for (int i = 0; keys->maps && i < keys->maps->nmaps; i++)
 		describe_map(keys, &keys->maps->maps[i], rows, &layout);
 	others = make_keys(keys, notes, &n);
 	sorted = resident_rows_sort(rows, keys->filter, &layout, key_of_code(keys, 0),
@@ -254,9 +246,8 @@ lookup_keys_below(const LookupKeys *keys, ResidentRows *rows, const uint32 *code
 				  int32 *asked, uint64 *below)
 {
 	uint64		null_place = keys->nulls ? keys->layout.code.columns[keys->nfields - 1].null : 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64		code = (uint64) codes[i] << keys->value_bits;
 

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_LOOKUP_KEYS_H
 #define HPSORT_PG_NODES_AGGREGATE_LOOKUP_KEYS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/groups_maps.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/resident/gpu/resident_rows.h"

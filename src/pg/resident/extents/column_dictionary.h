@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_COLUMN_DICTIONARY_H
 #define HPSORT_PG_RESIDENT_EXTENTS_COLUMN_DICTIONARY_H
 
-#include "postgres.h"
-
 #include "access/attnum.h"
 #include "utils/rel.h"
 

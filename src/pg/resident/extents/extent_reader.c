@@ -61,12 +61,11 @@ extent_reader_prefetch(ExtentReader *reader, uint32 number)
 {
 	const ResidentExtent *extent = extent_reader_extent(reader, number);
 	const char *bytes;
-	size_t		at;
 
 	if (number - reader->again >= reader->nagain || extent->generation == 0)
 		return;
 	bytes = resident_address(extent);
-	for (at = 0; bytes && at < Min(extent->size, EXTENT_START_BYTES); at += CACHE_LINE)
+	for (size_t at = 0; bytes && at < Min(extent->size, EXTENT_START_BYTES); at += CACHE_LINE)
 		__builtin_prefetch(bytes + at);
 }
 
@@ -89,9 +88,8 @@ has_nulls(const ExtentReader *reader, int from, int to)
 {
 	const uint32 *counts = extent_null_counts(&reader->header.extent);
 	uint32		n = 0;
-	int			i;
 
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 		n += counts[i];
 	return n > 0;
 }
@@ -127,19 +125,18 @@ select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8
 	uint8		all[COLUMN_BATCH_KEYS];
 	size_t		nnulls;
 	size_t		at = 0;
-	size_t		i;
 
 	if (!has_nulls(reader, from, to))
 		return 0;
 	memset(all, 0, n);
 	extent_reader_mark_nulls(reader, from, to, 1, all);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		all[i] &= marks[i];
 	nnulls = kernel_count_marks(all, n);
 	/* Most conditions refuse NULLs. */
 	if (nnulls == 0)
 		return 0;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		nulls[at] = all[i];
 		at += marks[i];
@@ -157,7 +154,6 @@ extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *mar
 	BatchSpace	space = column_batch_space(batch, values.n);
 	size_t		n = values.n;
 	size_t		nnulls;
-	size_t		i;
 
 	if (marks)
 	{
@@ -172,7 +168,7 @@ extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *mar
 	}
 
 	/* The key of a NULL is 0. */
-	for (i = 0; nnulls > 0 && i < n; i++)
+	for (size_t i = 0; nnulls > 0 && i < n; i++)
 	{
 		if (!space.nulls[i])
 			continue;
@@ -190,17 +186,16 @@ number_rows(BlockNumber block, size_t n, const uint8 *marks, int64 *out)
 {
 	int64		tid = COLUMN_TID(block, FirstOffsetNumber);
 	size_t		kept = 0;
-	size_t		i;
 
 	if (marks == NULL)
 	{
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			out[i] = tid + (int64) i;
 		return n;
 	}
 	if (kernel_count_marks(marks, n) == 0)
 		return 0;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		out[kept] = tid + (int64) i;
 		kept += marks[i];
@@ -213,9 +208,8 @@ extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, 
 					   const uint8 *marks, ColumnBatch *batch, BatchPages *pages)
 {
 	const uint32 *starts = extent_starts(&reader->header.extent);
-	int			i;
 
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 	{
 		size_t		nrows = starts[i + 1] - starts[i];
 		size_t		n = number_rows(first + i, nrows,

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_EXTENT_READER_H
 #define HPSORT_PG_RESIDENT_EXTENTS_EXTENT_READER_H
 
-#include "postgres.h"
-
 #include "pg/resident/extents/visibility.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/values/values.h"

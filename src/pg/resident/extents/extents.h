@@ -14,8 +14,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_EXTENTS_H
 #define HPSORT_PG_RESIDENT_EXTENTS_EXTENTS_H
 
-#include "postgres.h"
-
 #include "pg/resident/extents/column_dictionary.h"
 #include "pg/resident/extents/extent_reader.h"
 #include "pg/resident/extents/left_extents.h"

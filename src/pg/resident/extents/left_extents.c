@@ -141,15 +141,12 @@ left_extents_chain(const List *lists)
 	const LeftExtents *first = (const LeftExtents *) linitial(lists);
 	size_t		room = 1;
 	LeftExtents *all;
-	ListCell   *lc;
 
-	foreach(lc, lists)
-		room += ((const LeftExtents *) lfirst(lc))->n;
+	foreach_ptr(const LeftExtents, extents, lists)
+		room += extents->n;
 	all = make_list(first->purpose, first->ncolumns, first->descending, room);
-	foreach(lc, lists)
+	foreach_ptr(const LeftExtents, left, lists)
 	{
-		const LeftExtents *left = (const LeftExtents *) lfirst(lc);
-
 		memcpy(all->generations + all->n * all->ncolumns, left->generations,
 			   left->n * left->ncolumns * sizeof(uint64));
 		memcpy(all->rows + all->n, left->rows, left->n * sizeof(SortRows));
@@ -166,12 +163,11 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 {
 	const ResidentExtent *first = &columns[0].reader.extents[number % VISIBILITY_EXTENTS];
 	size_t		at = left->n;
-	int			c;
 
 	Assert(at < left->room);
 	left->numbers[at] = number;
 	left->valid[at] = *valid;
-	for (c = 0; c < left->ncolumns; c++)
+	for (int c = 0; c < left->ncolumns; c++)
 		left->generations[at * left->ncolumns + c] =
 			columns[c].reader.extents[number % VISIBILITY_EXTENTS].generation;
 	if (left->bounds)
@@ -216,16 +212,15 @@ sort_by_bounds(LeftExtents *left)
 	uint64		least = PG_UINT64_MAX;
 	uint64		most = 0;
 	int			shift = 0;
-	size_t		at;
 
-	for (at = 0; at < left->n; at++)
+	for (size_t at = 0; at < left->n; at++)
 	{
 		least = Min(least, bound_of(left, at));
 		most = Max(most, bound_of(left, at));
 	}
 	while (left->n > 0 && (most - least) >> shift > PG_UINT32_MAX)
 		shift++;
-	for (at = 0; at < left->n; at++)
+	for (size_t at = 0; at < left->n; at++)
 		left->pairs[at] = ROWS_PAIR((uint32) ((bound_of(left, at) - least) >> shift), at);
 	pg_sort_context_partial(&context, left->memory);
 	if (left->n > 1 && !wide_sort_pairs(left->pairs, left->n, &context))

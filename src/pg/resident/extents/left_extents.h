@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_LEFT_EXTENTS_H
 #define HPSORT_PG_RESIDENT_EXTENTS_LEFT_EXTENTS_H
 
-#include "postgres.h"
-
 #include "pg/resident/extents/resident_valid.h"
 #include "pg/values/values.h"
 #include "sort/device/device.h"

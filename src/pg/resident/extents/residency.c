@@ -160,9 +160,8 @@ residency_most_rows(Relation rel)
 {
 	AttrNumber	found = InvalidAttrNumber;
 	int64		most = 0;
-	AttrNumber	attnum;
 
-	for (attnum = 1; attnum <= RelationGetNumberOfAttributes(rel); attnum++)
+	for (AttrNumber attnum = 1; attnum <= RelationGetNumberOfAttributes(rel); attnum++)
 	{
 		ResidentKey key;
 		ResidentSummary summary;

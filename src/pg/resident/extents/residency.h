@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_RESIDENCY_H
 #define HPSORT_PG_RESIDENT_EXTENTS_RESIDENCY_H
 
-#include "postgres.h"
-
 #include "catalog/pg_attribute.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"

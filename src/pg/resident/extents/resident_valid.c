@@ -19,9 +19,8 @@ SourceColumn *
 source_columns_make(int n, BlockNumber nblocks)
 {
 	SourceColumn *columns = palloc_array(SourceColumn, n);
-	int			c;
 
-	for (c = 0; c < n; c++)
+	for (int c = 0; c < n; c++)
 	{
 		extent_reader_init(&columns[c].reader, nblocks);
 		memset((char *) &columns[c] + sizeof(ExtentReader), 0,
@@ -241,14 +240,12 @@ void
 resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns, ResidentBlocks *valid)
 {
 	const uint32 *starts = extent_starts(&columns[0].reader.header.extent);
-	int			c;
-	int			i;
 
-	for (c = 1; c < ncolumns; c++)
+	for (int c = 1; c < ncolumns; c++)
 	{
 		const uint32 *others = extent_starts(&columns[c].reader.header.extent);
 
-		for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
+		for (int i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
 			if (resident_blocks_has(valid, i) && starts[i + 1] - starts[i] != others[i + 1] -
 				others[i])
 				resident_blocks_remove(valid, i);
@@ -259,9 +256,7 @@ void
 resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
 							 ResidentBlocks *valid)
 {
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		*valid = resident_blocks_and(valid, &extent_reader_extent(&columns[c].reader,
 																  number)->numbered);
 }

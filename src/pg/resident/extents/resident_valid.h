@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_RESIDENT_VALID_H
 #define HPSORT_PG_RESIDENT_EXTENTS_RESIDENT_VALID_H
 
-#include "postgres.h"
-
 #include "access/xlogdefs.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H
 #define HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H
 
-#include "postgres.h"
-
 #include "port/pg_bitutils.h"
 #include "storage/block.h"
 #include "utils/rel.h"
@@ -118,9 +116,8 @@ static inline ResidentBlocks
 resident_blocks_range(int first, int n)
 {
 	ResidentBlocks blocks;
-	int			w;
 
-	for (w = 0; w < (int) lengthof(blocks.words); w++)
+	for (int w = 0; w < (int) lengthof(blocks.words); w++)
 	{
 		int			from = Max(first - w * 64, 0);
 		int			to = Min(first + n - w * 64, 64);

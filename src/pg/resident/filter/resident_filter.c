@@ -146,9 +146,7 @@ look_at_members(ValueMembers *members, ColumnDictionary *dictionary, uint32 firs
 static int
 find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 {
-	int			c;
-
-	for (c = 0; c < filter->nattnums; c++)
+	for (int c = 0; c < filter->nattnums; c++)
 		if (filter->attnums[c] == attnum)
 			return c;
 	filter->attnums = repalloc(filter->attnums, (filter->nattnums + 1) * sizeof(AttrNumber));
@@ -166,16 +164,14 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 			const ColumnScan *scan, FilterColumns *columns)
 {
 	List	   *conditions = NIL;
-	ListCell   *lc;
 
 	if (expression && !filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
 	columns->nown = list_length(conditions);
 	conditions = list_concat(conditions, further);
 	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
-	foreach(lc, conditions)
+	foreach_ptr(const FilterCondition, condition, conditions)
 	{
-		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		ColumnFilter *column = &columns->columns[columns->ncolumns++];
 
 		column->column = find_filter_column(filter, condition->attnum);
@@ -197,7 +193,6 @@ ResidentFilter *
 resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 {
 	ResidentFilter *filter = palloc_object(ResidentFilter);
-	int			f;
 
 	memset(filter, 0, offsetof(ResidentFilter, accepted));
 	filter->pages = scan->tids ? pages : NULL;
@@ -213,7 +208,7 @@ resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 	filter->filters = palloc0_array(FilterColumns, Max(scan->nfilters, 1));
 	if (!make_filter(filter, scan->qual, scan->conditions, scan, &filter->qual))
 		return NULL;
-	for (f = 0; f < scan->nfilters; f++)
+	for (int f = 0; f < scan->nfilters; f++)
 		if (!make_filter(filter, scan->filters[f], NIL, scan, &filter->filters[f]))
 			return NULL;
 	/* Where no column is wanted, an extent of any one says how many rows there are. */
@@ -240,12 +235,11 @@ const ColumnFilter *
 resident_filter_condition(const ResidentFilter *filter, int f, int c)
 {
 	const FilterColumns *columns;
-	int			i;
 
 	if (filter == NULL)
 		return NULL;
 	columns = f < 0 ? &filter->qual : &filter->filters[f];
-	for (i = 0; i < columns->ncolumns; i++)
+	for (int i = 0; i < columns->ncolumns; i++)
 		if (columns->columns[i].column == c)
 			return &columns->columns[i];
 	return NULL;
@@ -266,15 +260,12 @@ is_same_condition(const ColumnFilter *a, const ColumnFilter *b)
 bool
 resident_filter_is_same(const ResidentFilter *a, const ResidentFilter *b)
 {
-	int			f;
-	int			c;
-
 	if (a == NULL || b == NULL)
 		return a == b;
 	if (a->nattnums != b->nattnums || a->nfilters != b->nfilters)
 		return false;
-	for (f = -1; f < a->nfilters; f++)
-		for (c = 0; c < a->nattnums; c++)
+	for (int f = -1; f < a->nfilters; f++)
+		for (int c = 0; c < a->nattnums; c++)
 			if (!is_same_condition(resident_filter_condition(a, f, c),
 								   resident_filter_condition(b, f, c)))
 				return false;
@@ -285,9 +276,7 @@ resident_filter_is_same(const ResidentFilter *a, const ResidentFilter *b)
 static void
 clear_refused(const uint8 *marks, uint32 n, uint32 *words)
 {
-	uint32		i;
-
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		words[i / 32] &= ~((uint32) !marks[i] << i % 32);
 }
 
@@ -297,13 +286,12 @@ resident_filter_numbers(ResidentFilter *filter, int f, int c, uint32 n, uint32 *
 {
 	FilterColumns *columns = f < 0 ? &filter->qual : &filter->filters[f];
 	const uint8 *marks;
-	int			i;
 
 	memset(words, 0, nwords * sizeof(uint32));
-	for (i = 0; i < (int) n; i++)
+	for (int i = 0; i < (int) n; i++)
 		words[i / 32] |= UINT32_C(1) << i % 32;
 	*nulls = true;
-	for (i = 0; i < columns->ncolumns; i++)
+	for (int i = 0; i < columns->ncolumns; i++)
 	{
 		ColumnFilter *column = &columns->columns[i];
 
@@ -363,10 +351,9 @@ static ExtentMatch
 begin_filter(ResidentFilter *filter, FilterColumns *columns)
 {
 	ExtentMatch own = EXTENT_ALL;
-	int			c;
 
 	columns->match = EXTENT_ALL;
-	for (c = 0; c < 2 * columns->ncolumns; c++)
+	for (int c = 0; c < 2 * columns->ncolumns; c++)
 	{
 		ColumnFilter *column = &columns->columns[c % columns->ncolumns];
 
@@ -384,10 +371,8 @@ begin_filter(ResidentFilter *filter, FilterColumns *columns)
 bool
 resident_filter_begin(ResidentFilter *filter, ExtentMatch *match)
 {
-	int			f;
-
 	filter->lost = false;
-	for (f = 0; f < filter->nfilters; f++)
+	for (int f = 0; f < filter->nfilters; f++)
 		begin_filter(filter, &filter->filters[f]);
 	*match = begin_filter(filter, &filter->qual);
 	return !filter->lost;
@@ -396,9 +381,7 @@ resident_filter_begin(ResidentFilter *filter, ExtentMatch *match)
 bool
 resident_filter_is_unmatched(const ResidentFilter *filter)
 {
-	int			c;
-
-	for (c = 0; c < filter->qual.nown; c++)
+	for (int c = 0; c < filter->qual.nown; c++)
 		if (filter->qual.columns[c].match == EXTENT_NONE)
 			return false;
 	return true;
@@ -439,11 +422,9 @@ mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to
 		  uint8 *accepted, size_t *matched)
 {
 	bool		first = true;
-	int			c;
-	size_t		i;
 
 	*matched = n;
-	for (c = 0; c < columns->ncolumns; c++)
+	for (int c = 0; c < columns->ncolumns; c++)
 	{
 		if (c == columns->nown && !first)
 			*matched = kernel_count_marks(accepted, n);
@@ -452,7 +433,7 @@ mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to
 			continue;
 		mark_column(filter, &columns->columns[c], from, to, first ? accepted : filter->marks);
 		if (!first)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				accepted[i] &= filter->marks[i];
 		first = false;
 	}
@@ -473,7 +454,6 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 	ColumnCutoff *cutoff = filter->cutoff;
 	ColumnFilter *column = &filter->cutoff_column;
 	size_t		kept = 0;
-	size_t		i;
 
 	/* The cutoff moves while the scan goes on, so that its range is made anew each time. */
 	filter->cutoff_range = (LongRange)
@@ -490,7 +470,7 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 		if (naccepted == n)
 			memcpy(filter->accepted, filter->marks, n);
 		else
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				filter->accepted[i] &= filter->marks[i];
 		kept = kernel_count_marks(filter->accepted, n);
 	}
@@ -512,7 +492,6 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 	size_t		nmatched;
 	uint8		own[COLUMN_BATCH_KEYS];
 	size_t		kept = 0;
-	size_t		i;
 
 	if (columns->match != EXTENT_SOME)
 	{
@@ -521,7 +500,7 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 		return;
 	}
 	mark_rows(filter, columns, from, to, n, own, &nmatched);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (accepted && !accepted[i])
 			continue;
@@ -539,7 +518,6 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 	size_t		naccepted = n;
 	size_t		nadded;
 	const uint8 *accepted = NULL;
-	int			i;
 
 	Assert(n <= COLUMN_BATCH_KEYS && filter->qual.match != EXTENT_NONE);
 	*matched = n;
@@ -552,9 +530,9 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 		return naccepted;
 	if (nadded < n)
 		accepted = filter->accepted;
-	for (i = 0; i < filter->nreturned; i++)
+	for (int i = 0; i < filter->nreturned; i++)
 		extent_reader_add(&filter->read[i]->reader, from, to, accepted, &batches[i]);
-	for (i = 0; i < filter->nfilters; i++)
+	for (int i = 0; i < filter->nfilters; i++)
 		add_filter(filter, &filter->filters[i], from, to, n, nadded, accepted,
 				   &batches[filter->nreturned + i]);
 	if (filter->pages)

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
 #define HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
 
-#include "postgres.h"
-
 #include "pg/resident/extents/extents.h"
 #include "pg/values/values.h"
 #include "sort/extents/extent_filter.h"

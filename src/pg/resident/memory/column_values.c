@@ -61,11 +61,10 @@ resident_number_values(const ResidentKey *key, uint64 *generation, ResidentValue
 {
 	ResidentRoot *root = resident_root();
 	int			done = 0;
-	int			i;
 
 	if (root == NULL)
 		return false;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		values[i].hash = hash_bytes((const unsigned char *) values[i].bytes,
 									(int) values[i].length);
 	do

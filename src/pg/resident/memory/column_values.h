@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_COLUMN_VALUES_H
 #define HPSORT_PG_RESIDENT_MEMORY_COLUMN_VALUES_H
 
-#include "postgres.h"
-
 #include "pg/resident/memory/resident.h"
 #include "pg/resident/memory/value_parts.h"
 

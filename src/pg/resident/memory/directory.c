@@ -114,9 +114,7 @@ drop_values(ResidentRoot *root, ResidentColumn *column)
 void
 directory_drop_values(ResidentRoot *root, ResidentColumn *column, bool no_repeats)
 {
-	uint32		i;
-
-	for (i = 0; i < column->capacity; i++)
+	for (uint32 i = 0; i < column->capacity; i++)
 		drop_extent(root, column, directory_extent(root, column, i));
 	drop_values(root, column);
 	column->summary.no_repeats = no_repeats;
@@ -438,7 +436,6 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 {
 	ResidentRoot *root = resident_root();
 	ResidentExtent *known;
-	int			w;
 
 	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
 		return;
@@ -448,7 +445,7 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 	if (known && blocks)
 	{
 		/* Blocks that were found to have changed never come back. */
-		for (w = 0; w < (int) lengthof(blocks->words); w++)
+		for (int w = 0; w < (int) lengthof(blocks->words); w++)
 			known->blocks.words[w] &= blocks->words[w];
 		known->stamp = Max(known->stamp, stamp);
 		root->changes++;

@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_DIRECTORY_H
 #define HPSORT_PG_RESIDENT_MEMORY_DIRECTORY_H
 
-#include "postgres.h"
-
 #include "pg/resident/memory/value_parts.h"
 
 /* What is known of a column. */

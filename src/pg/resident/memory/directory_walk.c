@@ -13,6 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/directory.h"
 
@@ -34,7 +35,6 @@ static void
 forget(Oid database, bool all_tables, Oid relid, AttrNumber attnum)
 {
 	ResidentRoot *root;
-	int			b;
 
 	/*
 	 * There is nothing to forget while the limit is 0: the worker forgets all when the limit is
@@ -45,7 +45,7 @@ forget(Oid database, bool all_tables, Oid relid, AttrNumber attnum)
 	root = resident_root();
 	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
 		return;
-	for (b = 0; b < RESIDENT_BUCKETS; b++)
+	for (int b = 0; b < RESIDENT_BUCKETS; b++)
 	{
 		ResidentPlace place = root->buckets[b];
 
@@ -92,12 +92,9 @@ static void
 transaction_ends(XactEvent event, void *arg)
 {
 	bool		goes = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
-	ListCell   *lc;
 
-	foreach(lc, goes ? dropped : NIL)
+	foreach_ptr(const Dropped, drop, goes ? dropped : NIL)
 	{
-		const Dropped *drop = (const Dropped *) lfirst(lc);
-
 		if (OidIsValid(drop->database))
 			forget(drop->database, true, InvalidOid, InvalidAttrNumber);
 		else if (!is_there(drop))
@@ -184,9 +181,8 @@ resident_next_copy(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes)
 	{
 		const ResidentColumn *column = directory_column(root, root->buckets[cursor->bucket]);
 		const ResidentExtent *extent;
-		uint32		c;
 
-		for (c = 0; column && c < cursor->column; c++)
+		for (uint32 c = 0; column && c < cursor->column; c++)
 			column = directory_column(root, column->next);
 		extent = column ? directory_extent(root, column, cursor->number) : NULL;
 		found = extent && extent->generation != 0;
@@ -259,19 +255,17 @@ static ResidentStatus *
 column_status(ResidentRoot *root, const ResidentColumn *column)
 {
 	ResidentStatus *status = palloc_object(ResidentStatus);
-	uint32		i;
-	int			w;
 
 	*status = column->status;
 	status->relid = column->key.relid;
 	status->attnum = (AttrNumber) column->key.attnum;
 	status->rows = column->summary.rows;
 	status->bytes += (int64) column->values.bytes;
-	for (i = 0; i < column->capacity; i++)
+	for (uint32 i = 0; i < column->capacity; i++)
 	{
 		const ResidentExtent *extent = directory_extent(root, column, i);
 
-		for (w = 0; w < (int) lengthof(extent->blocks.words); w++)
+		for (int w = 0; w < (int) lengthof(extent->blocks.words); w++)
 			status->blocks_valid += pg_popcount64(extent->blocks.words[w]);
 	}
 	return status;
@@ -281,15 +275,13 @@ List *
 resident_status(void)
 {
 	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
-	const ResidentColumn *column;
 	List	   *list = NIL;
-	int			b;
 
 	if (root == NULL || !resident_lock(root, LW_SHARED))
 		return NIL;
 	/* Whoever catches an error for lack of memory releases the lock. */
-	for (b = 0; b < RESIDENT_BUCKETS; b++)
-		for (column = directory_column(root, root->buckets[b]); column;
+	for (int b = 0; b < RESIDENT_BUCKETS; b++)
+		for (const ResidentColumn *column = directory_column(root, root->buckets[b]); column;
 			 column = directory_column(root, column->next))
 			if (column->key.database == MyDatabaseId)
 				list = lappend(list, column_status(root, column));

@@ -32,9 +32,7 @@ fill_is_eager(void)
 static ResidentFiller *
 find_filler(ResidentRoot *root, Oid database)
 {
-	int			f;
-
-	for (f = 0; f < RESIDENT_FILLERS; f++)
+	for (int f = 0; f < RESIDENT_FILLERS; f++)
 		if (root->fillers[f].database == database)
 			return &root->fillers[f];
 	return NULL;

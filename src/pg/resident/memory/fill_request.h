@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_FILL_REQUEST_H
 #define HPSORT_PG_RESIDENT_MEMORY_FILL_REQUEST_H
 
-#include "postgres.h"
-
 #include "postmaster/bgworker.h"
 
 /* Whether declared columns are filled by workers. */

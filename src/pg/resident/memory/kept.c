@@ -41,6 +41,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "pg/compat.h"
 #include "pg/resident/memory/kept.h"
 
 /* The columns of hpsort_kept. */
@@ -267,11 +268,8 @@ load(bool wait)
 static Bitmapset *
 add_attnums(Bitmapset *attnums, Oid declared_of, Oid relid)
 {
-	ListCell   *lc;
-
-	foreach(lc, declarations)
+	foreach_ptr(const ResidentDeclaration, declaration, declarations)
 	{
-		const ResidentDeclaration *declaration = (const ResidentDeclaration *) lfirst(lc);
 		AttrNumber	attnum;
 
 		if (declaration->relid != declared_of)
@@ -299,10 +297,8 @@ kept_attnums(Oid relid)
 	attnums = add_attnums(NULL, relid, relid);
 	if (get_rel_relispartition(relid))
 	{
-		ListCell   *lc;
-
-		foreach(lc, get_partition_ancestors(relid))
-			attnums = add_attnums(attnums, lfirst_oid(lc), relid);
+		foreach_oid(ancestor, get_partition_ancestors(relid))
+			attnums = add_attnums(attnums, ancestor, relid);
 	}
 	known = (KeptRelation *) hash_search(relations, &relid, HASH_ENTER, &found);
 	if (found)
@@ -329,9 +325,7 @@ resident_is_kept(Oid relid, AttrNumber attnum)
 bool
 resident_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
 {
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		if (!resident_is_kept(relid, attnums[c]))
 			return false;
 	return true;
@@ -359,14 +353,13 @@ List *
 resident_declarations(void)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
 	load(true);
-	foreach(lc, declarations)
+	foreach_ptr(const ResidentDeclaration, known, declarations)
 	{
 		ResidentDeclaration *declaration = palloc_object(ResidentDeclaration);
 
-		*declaration = *(const ResidentDeclaration *) lfirst(lc);
+		*declaration = *known;
 		result = lappend(result, declaration);
 	}
 	return result;

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_KEPT_H
 #define HPSORT_PG_RESIDENT_MEMORY_KEPT_H
 
-#include "postgres.h"
-
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"

@@ -16,8 +16,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_MEMORY_H
 #define HPSORT_PG_RESIDENT_MEMORY_MEMORY_H
 
-#include "postgres.h"
-
 #include "pg/resident/memory/buffer_notes.h"
 #include "pg/resident/memory/column_values.h"
 #include "pg/resident/memory/fill_request.h"

@@ -16,8 +16,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_RESIDENT_H
 #define HPSORT_PG_RESIDENT_MEMORY_RESIDENT_H
 
-#include "postgres.h"
-
 #include "access/attnum.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"

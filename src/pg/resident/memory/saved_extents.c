@@ -469,14 +469,13 @@ take_values(const ResidentCopy *copy, const char *bytes, TakenValues *taken, Res
 	const char *start = bytes + copy->nvalues * sizeof(uint32);
 	ResidentValue *values = palloc_array(ResidentValue, copy->nvalues);
 	uint32	   *numbers = palloc_array(uint32, copy->nvalues);
-	uint32		i;
 
 	if (copy->number == 0)
 		*taken = (TakenValues)
 	{
 		.saved = copy->extent.values
 	};
-	for (i = 0; i < copy->nvalues; i++)
+	for (uint32 i = 0; i < copy->nvalues; i++)
 	{
 		uint32		offset = i > 0 ? ends[i - 1] : 0;
 
@@ -488,7 +487,7 @@ take_values(const ResidentCopy *copy, const char *bytes, TakenValues *taken, Res
 	if (taken->saved == copy->extent.values && taken->n == copy->number &&
 		resident_number_values(&copy->key, &taken->generation, values, (int) copy->nvalues,
 							   numbers, sweep))
-		for (i = 0; i < copy->nvalues && numbers[i] == taken->n; i++)
+		for (uint32 i = 0; i < copy->nvalues && numbers[i] == taken->n; i++)
 			taken->n++;
 	pfree(values);
 	pfree(numbers);

@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_SAVED_EXTENTS_H
 #define HPSORT_PG_RESIDENT_MEMORY_SAVED_EXTENTS_H
 
-#include "postgres.h"
-
 /*
  * Called while the server starts with hpsort preloaded: finds out whether the file is to be
  * trusted, and removes it if not.  The worker that allocates memory will write it.

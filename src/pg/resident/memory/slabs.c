@@ -72,9 +72,7 @@ resident_root(void)
 static bool
 all_mapped(const ResidentRoot *root)
 {
-	int			s;
-
-	for (s = 0; s < RESIDENT_SLABS; s++)
+	for (int s = 0; s < RESIDENT_SLABS; s++)
 		if (mapped[s].serial != root->slabs[s].serial)
 			return false;
 	return true;
@@ -120,12 +118,11 @@ static void
 map_slabs(ResidentRoot *root)
 {
 	ResidentSlab slabs[RESIDENT_SLABS];
-	int			s;
 
 	LWLockAcquire(&root->lock, LW_SHARED);
 	memcpy(slabs, root->slabs, sizeof(slabs));
 	LWLockRelease(&root->lock);
-	for (s = 0; s < RESIDENT_SLABS; s++)
+	for (int s = 0; s < RESIDENT_SLABS; s++)
 	{
 		MappedSlab *slab = &mapped[s];
 
@@ -151,13 +148,11 @@ map_slabs(ResidentRoot *root)
 bool
 resident_lock(ResidentRoot *root, LWLockMode mode)
 {
-	int			attempt;
-
 	/*
 	 * Usually all slabs are mapped already.  The worker may add or drop some while this process
 	 * maps slabs, hence a third attempt; a slab that cannot be mapped fails all of them.
 	 */
-	for (attempt = 0; attempt < 3; attempt++)
+	for (int attempt = 0; attempt < 3; attempt++)
 	{
 		if (attempt > 0)
 			map_slabs(root);
@@ -213,9 +208,7 @@ free_pages(int s)
 bool
 resident_could_hold(const ResidentRoot *root, Size size)
 {
-	int			s;
-
-	for (s = 0; s < RESIDENT_SLABS; s++)
+	for (int s = 0; s < RESIDENT_SLABS; s++)
 		if (root->slabs[s].serial != 0 &&
 			root->slabs[s].npages - MANAGER_PAGES >= fpm_size_to_pages(size))
 			return true;
@@ -226,9 +219,8 @@ ResidentPlace
 resident_allocate(ResidentRoot *root, Size size)
 {
 	Size		page;
-	int			s;
 
-	for (s = 0; s < RESIDENT_SLABS; s++)
+	for (int s = 0; s < RESIDENT_SLABS; s++)
 		if (root->slabs[s].serial != 0 &&
 			FreePageManagerGet(free_pages(s), fpm_size_to_pages(size), &page))
 			return RESIDENT_PLACE(s, page * FPM_PAGE_SIZE);
@@ -332,14 +324,13 @@ void
 resident_drop_slabs(ResidentRoot *root)
 {
 	bool		unused;
-	int			s;
 
 	/* All slabs were made here, and are mapped, unless an earlier worker made them. */
 	map_slabs(root);
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	memset(root->buckets, 0, sizeof(root->buckets));
 	root->changes++;
-	for (s = 0; s < RESIDENT_SLABS; s++)
+	for (int s = 0; s < RESIDENT_SLABS; s++)
 	{
 		if (root->slabs[s].serial == 0)
 			continue;
@@ -352,7 +343,7 @@ resident_drop_slabs(ResidentRoot *root)
 	LWLockRelease(&root->lock);
 
 	unused = wait_for_copying(root);
-	for (s = 0; s < RESIDENT_SLABS; s++)
+	for (int s = 0; s < RESIDENT_SLABS; s++)
 	{
 		if (mapped[s].serial == 0)
 			continue;

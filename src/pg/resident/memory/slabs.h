@@ -18,8 +18,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_SLABS_H
 #define HPSORT_PG_RESIDENT_MEMORY_SLABS_H
 
-#include "postgres.h"
-
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/dsm.h"

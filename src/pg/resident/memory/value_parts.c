@@ -88,9 +88,8 @@ void
 value_parts_drop(ResidentRoot *root, ValueParts *values)
 {
 	const ValuePart *parts = value_parts_list(root, values);
-	uint32		p;
 
-	for (p = 0; p < values->nparts; p++)
+	for (uint32 p = 0; p < values->nparts; p++)
 		free_piece(root, values, parts[p].place, parts[p].size);
 	free_piece(root, values, values->parts, values->parts_room * sizeof(ValuePart));
 	free_piece(root, values, values->table, values->table_room * sizeof(ValueEntry));

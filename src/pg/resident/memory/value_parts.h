@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_VALUE_PARTS_H
 #define HPSORT_PG_RESIDENT_MEMORY_VALUE_PARTS_H
 
-#include "postgres.h"
-
 #include "pg/resident/memory/slabs.h"
 
 /* No value is longer: one that is stored in its row never is. */

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_RESIDENT_MEMORY_WORKER_H
 #define HPSORT_PG_RESIDENT_MEMORY_WORKER_H
 
-#include "postgres.h"
-
 #include "pg/resident/memory/slabs.h"
 
 /*

@@ -20,8 +20,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/groups/core_aggregates.h"
 #include "pg/nodes/aggregate/groups/group_reader.h"
 #include "pg/nodes/aggregate/pairs/pairs.h"

@@ -57,11 +57,10 @@ void
 aggregation_widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 {
 	GroupCode  *before = group_code_copy(&aggregation->layout);
-	int			s;
 
 	if (group_layout_widen(&aggregation->layout, ranges))
 	{
-		for (s = 0; s < aggregation->nsources; s++)
+		for (int s = 0; s < aggregation->nsources; s++)
 			if (aggregation->values[s].pairs)
 				pairs_regroup(aggregation->values[s].pairs, before);
 		if (aggregation->presence)
@@ -81,9 +80,8 @@ new_numbers(Aggregation *aggregation, const GroupCode *window)
 	uint32	   *numbers = MemoryContextAllocHuge(aggregation->memory,
 												 Max(aggregation->room, 1) * sizeof(uint32));
 	GroupValues group = group_values_make(aggregation->ncolumns);
-	uint64		g;
 
-	for (g = 0; g < aggregation->room; g++)
+	for (uint64 g = 0; g < aggregation->room; g++)
 	{
 		if ((g & 0xffff) == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -102,15 +100,14 @@ aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 {
 	size_t		arrays = ngroups * aggregation_group_size(aggregation);
 	int			nsorters = aggregation->presence ? 1 : 0;
-	int			s;
 
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		nsorters += (aggregation->sources[s].runs || aggregation->values[s].pairs) +
 			(aggregation->values[s].outside != NULL);
 	aggregation->sorter_limit = (aggregation->memory_limit -
 								 Min(arrays, aggregation->memory_limit)) /
 		Max(nsorters, 1);
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 	{
 		if (aggregation->values[s].pairs)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
@@ -128,9 +125,7 @@ aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 static size_t
 arrays_limit(const Aggregation *aggregation)
 {
-	int			s;
-
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		if (aggregation->sources[s].runs)
 			return aggregation->memory_limit * ARRAYS_PART_BESIDE_RUNS;
 	return aggregation->memory_limit * ARRAYS_PART;
@@ -169,7 +164,6 @@ aggregation_grow_window(Aggregation *aggregation, const KeyRange *added)
 	uint32	   *numbers = NULL;
 	KeyRange   *ranges;
 	bool		grown;
-	int			c;
 
 	grown = group_window_grow(&window, &aggregation->window, added, aggregation->max_groups,
 							  worth_groups(aggregation));
@@ -187,7 +181,7 @@ aggregation_grow_window(Aggregation *aggregation, const KeyRange *added)
 		aggregation->window = window;
 		aggregation_share_memory(aggregation, window.code.ncodes);
 		ranges = palloc_array(KeyRange, Max(aggregation->ncolumns, 1));
-		for (c = 0; c < aggregation->ncolumns; c++)
+		for (int c = 0; c < aggregation->ncolumns; c++)
 			ranges[c] = window.code.columns[c].range;
 		aggregation_widen_layout(aggregation, ranges);
 		pfree(ranges);
@@ -203,9 +197,8 @@ static KeyRange *
 ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 {
 	KeyRange   *ranges = palloc_array(KeyRange, aggregation->ncolumns);
-	int			c;
 
-	for (c = 0; c < aggregation->ncolumns; c++)
+	for (int c = 0; c < aggregation->ncolumns; c++)
 	{
 		ranges[c] = EMPTY_KEY_RANGE;
 		field_range_add_batch(&ranges[c], &batches[aggregation->columns[c].column]);
@@ -274,9 +267,8 @@ static uint64
 count_groups(const Aggregation *aggregation)
 {
 	uint64		ngroups = 0;
-	uint64		g;
 
-	for (g = 0; g < aggregation->room; g++)
+	for (uint64 g = 0; g < aggregation->room; g++)
 		ngroups += aggregation->rows[g] != 0;
 	return ngroups;
 }
@@ -332,12 +324,11 @@ locate_in_table(Aggregation *aggregation, const ColumnBatch *batches, int n)
 	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
 	uint32		ngroups = group_table_count(table);
 	int			noutside = 0;
-	int			i;
 
 	review_table(aggregation, ngroups);
 	aggregation->trial.rows += n;
 	group_table_load(table, batches);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		uint32		number = group_table_find(table, i, ngroups < aggregation->max_groups &&
 											  !aggregation->trial.ended);
@@ -377,9 +368,8 @@ void
 aggregation_leave_refused(Aggregation *aggregation, size_t nrows)
 {
 	size_t		kept = 0;
-	size_t		i;
 
-	for (i = 0; i < nrows; i++)
+	for (size_t i = 0; i < nrows; i++)
 		if (!aggregation->outside[i])
 			aggregation->groups[kept++] = aggregation->groups[i];
 	memset(aggregation->outside, 0, kept);
@@ -418,7 +408,6 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 				 double expected_rows)
 {
 	Aggregation *aggregation = palloc0_object(Aggregation);
-	int			s;
 
 	aggregation->memory = CurrentMemoryContext;
 	aggregation->context = context;
@@ -434,7 +423,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	}
 	aggregation->expected_rows = expected_rows;
 	aggregation->row_bytes = NARROW_ROW_BYTES;
-	for (s = 0; s < nsources; s++)
+	for (int s = 0; s < nsources; s++)
 		if (!sources[s].runs &&
 			(sources[s].float_parts != 0 || column_kind_is_wide(sources[s].kind)))
 			aggregation->row_bytes = WIDE_ROW_BYTES;
@@ -445,7 +434,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	{
 		aggregation_move_parts(aggregation, NULL, 1);
 	}
-	for (s = 0; s < nsources; s++)
+	for (int s = 0; s < nsources; s++)
 		if (sources[s].runs)
 			make_pairs(aggregation, s);
 	aggregation->at.group = group_values_make(ncolumns);
@@ -495,7 +484,6 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const uint32 *groups = aggregation->groups;
 	int64	   *refusals = NULL;
 	int64	   *misses = NULL;
-	int			i;
 
 	lists->ninside = lists->noutside = lists->nnulls = lists->nrefused = 0;
 	if (source->filter >= 0 && batches[source->filter].nnulls > 0)
@@ -517,7 +505,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		refusals = aggregation_misses(aggregation, s, PART_REFUSED);
 	if ((nulls || with_nulls) && noutside < n)
 		misses = aggregation_misses(aggregation, s, PART_NULLS);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		bool		outside = noutside > 0 && aggregation->outside[i];
 
@@ -605,16 +593,15 @@ count_rows(Aggregation *aggregation, const ColumnBatch *batches, int n, int nout
 {
 	int64	   *rows = aggregation->rows;
 	int			listed = 0;
-	int			i;
 
 	if (aggregation->ncolumns == 0)
 		rows[0] += n;
 	else if (noutside == 0)
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			rows[aggregation->groups[i]]++;
 	else
 	{
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			if (aggregation->outside[i])
 				lists->outside[listed++] = i;
@@ -645,14 +632,13 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	RowLists	lists;
 	bool		coded;
 	int			noutside;
-	int			s;
 
 	if (n == 0)
 		return;
 	aggregation->nrows += n;
 	noutside = locate(aggregation, batches, n);
 	coded = noutside > 0;
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		coded |= aggregation->sources[s].runs;
 	if (coded && aggregation->ncolumns > 0 && aggregation->layout.code.bits <= 64)
 	{
@@ -662,7 +648,7 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
 	}
 	count_rows(aggregation, batches, n, noutside, &lists);
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);
 }
 
@@ -706,9 +692,8 @@ uint64
 aggregation_disk(const Aggregation *aggregation)
 {
 	uint64		disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
-	int			s;
 
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
 			disk += pairs_disk(aggregation->values[s].pairs);
 	return disk;
@@ -726,9 +711,7 @@ aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stat
 void
 aggregation_free(Aggregation *aggregation)
 {
-	int			s;
-
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 	{
 		if (aggregation->values[s].pairs)
 			pairs_free(aggregation->values[s].pairs);

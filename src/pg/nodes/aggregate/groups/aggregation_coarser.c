@@ -27,9 +27,8 @@ cover_groups(Aggregation *coarser, const Aggregation *finer)
 {
 	KeyRange   *ranges = palloc_array(KeyRange, Max(coarser->ncolumns, 1));
 	bool		any = false;
-	int			c;
 
-	for (c = 0; c < coarser->ncolumns; c++)
+	for (int c = 0; c < coarser->ncolumns; c++)
 	{
 		ranges[c] = finer->layout.code.columns[coarser->of_finer[c]].range;
 		any |= ranges[c].nulls || !key_range_is_empty(&ranges[c]);
@@ -49,11 +48,10 @@ range_of_values(const Aggregation *finer, int s)
 	const SourceValues *values = &finer->values[s];
 	int64		bias = column_kind_bias(finer->sources[s].kind);
 	KeyRange	range = EMPTY_KEY_RANGE;
-	uint64		g;
 
 	if (values->pairs)
 		range = pairs_values(values->pairs);
-	for (g = 0; g < finer->room && !finer->sources[s].runs; g++)
+	for (uint64 g = 0; g < finer->room && !finer->sources[s].runs; g++)
 	{
 		SourceCounts counts = {.summary.min = PG_INT64_MAX,.summary.max = PG_INT64_MIN};
 
@@ -75,11 +73,10 @@ aggregation_make_coarser(const Aggregation *finer, const SortContext *context,
 	Aggregation *coarser = aggregation_make(context, columns, ncolumns, finer->sources,
 											finer->nsources, memory_limit, (double) finer->nrows);
 	const KeyRange none = EMPTY_KEY_RANGE;
-	int			s;
 
 	coarser->of_finer = of_finer;
 	cover_groups(coarser, finer);
-	for (s = 0; s < coarser->nsources; s++)
+	for (int s = 0; s < coarser->nsources; s++)
 	{
 		SourceValues *values = &coarser->values[s];
 		KeyRange	range;
@@ -104,9 +101,8 @@ void
 aggregation_add_group(Aggregation *coarser, const GroupValues *group, int64 rows)
 {
 	AggregationPosition *at = &coarser->at;
-	int			c;
 
-	for (c = 0; c < coarser->ncolumns; c++)
+	for (int c = 0; c < coarser->ncolumns; c++)
 	{
 		at->group.values[c] = group->values[coarser->of_finer[c]];
 		at->group.nulls[c] = group->nulls[coarser->of_finer[c]];

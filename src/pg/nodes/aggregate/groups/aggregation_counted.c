@@ -25,10 +25,10 @@
 		const type *values = (const type *) packed->values; \
 		\
 		if (down) \
-			for (i = 0; i < packed->n; i++) \
+			for (size_t i = 0; i < packed->n; i++) \
 				counters[-(int64) values[i]]++; \
 		else \
-			for (i = 0; i < packed->n; i++) \
+			for (size_t i = 0; i < packed->n; i++) \
 				counters[values[i]]++; \
 	} while (0)
 
@@ -36,8 +36,6 @@
 static void
 count_distances(const PackedKeys *packed, int64 *counters, bool down)
 {
-	size_t		i;
-
 	if (packed->width == 1)
 		COUNT_DISTANCES(uint8);
 	else if (packed->width == 2)
@@ -60,12 +58,10 @@ count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 		.tables = PACKED_TABLES,
 		.range = (uint64) packed->top + 1
 	};
-	int64		v;
-	int			t;
 
 	kernel_count_packed(packed->values, packed->width, packed->n, 0, &to);
-	for (t = 0; t < PACKED_TABLES; t++)
-		for (v = 0; v <= (int64) packed->top; v++)
+	for (int t = 0; t < PACKED_TABLES; t++)
+		for (int64 v = 0; v <= (int64) packed->top; v++)
 			counters[down ? -v : v] += bins[t * PACKED_BINS + v];
 }
 
@@ -74,7 +70,7 @@ count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 	do { \
 		const type *values = (const type *) packed->values; \
 		\
-		for (i = 0; i < packed->n; i++) \
+		for (size_t i = 0; i < packed->n; i++) \
 		{ \
 			sum += values[i]; \
 			lo = Min(lo, values[i]); \
@@ -88,7 +84,6 @@ add_packed_total(Aggregation *aggregation, int s, const PackedKeys *packed)
 	uint64		sum = 0;
 	uint32		lo = PG_UINT32_MAX;
 	uint32		hi = 0;
-	size_t		i;
 
 	if (packed->width == 1)
 		ADD_DISTANCES(uint8);
@@ -109,10 +104,8 @@ add_packed_total(Aggregation *aggregation, int s, const PackedKeys *packed)
 static bool
 accepts_counted(const Aggregation *aggregation, bool packed, int *counted)
 {
-	int			s;
-
 	*counted = -1;
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 	{
 		const ValueSource *source = &aggregation->sources[s];
 
@@ -138,9 +131,8 @@ add_runs_total(Aggregation *aggregation, int s, const Runs *runs)
 {
 	ValueMoments *moments = aggregation->values[s].parts[PART_MOMENTS];
 	ValueSum	sum = 0;
-	size_t		i;
 
-	for (i = 0; i < runs->len; i++)
+	for (size_t i = 0; i < runs->len; i++)
 	{
 		int64		value = runs->keys[i];
 
@@ -155,9 +147,7 @@ add_runs_total(Aggregation *aggregation, int s, const Runs *runs)
 static void
 count_runs(const Runs *runs, int64 *counters, bool down)
 {
-	size_t		i;
-
-	for (i = 0; i < runs->len; i++)
+	for (size_t i = 0; i < runs->len; i++)
 	{
 		int64		distance = (int64) runs->keys[i] - runs->keys[0];
 
@@ -175,8 +165,6 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 	uint64		number = 0;
 	bool		down = false;
 	int			counted;
-	int			s;
-	size_t		i;
 
 	if (!accepts_counted(aggregation, packed != NULL, &counted))
 		return false;
@@ -195,7 +183,7 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 	if (counted >= 0 && !(runs ? pairs_add_runs(aggregation->values[counted].pairs, runs) :
 						  pairs_count_packed(aggregation->values[counted].pairs, packed)))
 		return false;
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 	{
 		if (aggregation->sources[s].column < 0 || aggregation->sources[s].runs)
 			continue;
@@ -207,7 +195,7 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 	if (packed)
 		aggregation->rows[0] += (int64) packed->n;
 	else
-		for (i = 0; i < runs->len; i++)
+		for (size_t i = 0; i < runs->len; i++)
 			aggregation->rows[0] += (int64) runs->counts[i];
 	return true;
 }
@@ -246,9 +234,8 @@ aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch
 		Runs		others = {.keys = batch->runs->keys + first,.counts = counts,
 		.len = at - first};
 		ColumnBatch of_others = *batch;
-		size_t		i;
 
-		for (i = 0; i < others.len; i++)
+		for (size_t i = 0; i < others.len; i++)
 			counts[i] = batch->runs->counts[first + i] - 1;
 		aggregation_add(aggregation, &keys);
 		of_others.runs = &others;

@@ -21,9 +21,7 @@ static pg_attribute_always_inline void
 add_values(char *totals, size_t size, const uint32 *groups, const ColumnBatch *batch,
 		   const uint16 *rows, int nrows, ColumnKind kind, int parts)
 {
-	int			i;
-
-	for (i = 0; i < nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
 		int64		value = kind == COLUMN_KIND_FLOAT4 ? batch->keys[row] : batch->wide[row];
@@ -41,13 +39,11 @@ static void
 read_floats(const ColumnDomain *domain, const ColumnBatch *batch, const uint16 *rows, int first,
 			int n, float8 *floats)
 {
-	int			i;
-
 	if (batch->keys && domain->kind != COLUMN_KIND_FLOAT4)
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			floats[i] = (float8) batch->keys[rows ? rows[first + i] : first + i];
 	else
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			floats[i] = column_domain_float8(domain,
 											 column_batch_value(batch, rows ? rows[first + i] :
 																first + i));
@@ -60,16 +56,14 @@ add_pairs(FloatTotals *totals, const uint32 *groups, const ValueSource *source,
 {
 	float8		y[BLOCK_VALUES];
 	float8		x[BLOCK_VALUES];
-	int			first;
-	int			i;
 
-	for (first = 0; first < nrows; first += BLOCK_VALUES)
+	for (int first = 0; first < nrows; first += BLOCK_VALUES)
 	{
 		int			n = Min(nrows - first, BLOCK_VALUES);
 
 		read_floats(&source->domains[0], &batches[source->column], rows, first, n, y);
 		read_floats(&source->domains[1], &batches[source->with], rows, first, n, x);
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			int			row = rows ? rows[first + i] : first + i;
 
@@ -121,12 +115,11 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 	const ValueSource *source = &aggregation->sources[s];
 	const ColumnBatch *batch = &batches[source->column];
 	GroupValues group;
-	int			i;
 
 	if (nrows == 0)
 		return;
 	group = group_values_make(aggregation->ncolumns);
-	for (i = 0; i < nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
 		group_values_of_row(aggregation->columns, aggregation->ncolumns, batches, rows[i], &group);
 		/* In place of a count of values that are in order: the value itself, or Y and then X. */
@@ -152,9 +145,7 @@ next_outside(SourceValues *values)
 void
 aggregation_open_floats(Aggregation *aggregation)
 {
-	int			s;
-
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].outside)
 		{
 			pair_rows_finish(aggregation->values[s].outside);
@@ -172,7 +163,6 @@ add_outside(Aggregation *aggregation, int s)
 	uint64		floats[BLOCK_VALUES];
 	float8		y = 0;
 	size_t		n;
-	size_t		i;
 
 	memset(&values->group_totals, 0, sizeof(FloatTotals));
 	if (values->outside == NULL || values->outside_group == NULL ||
@@ -180,7 +170,7 @@ add_outside(Aggregation *aggregation, int s)
 							 &aggregation->at.group) != 0)
 		return;
 	while ((n = pair_rows_runs(values->outside, numbers, floats, BLOCK_VALUES)) > 0)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			if (source->float_parts != FLOAT_REGRESSION)
 				float_totals_add(&values->group_totals, source->kind, source->float_parts,

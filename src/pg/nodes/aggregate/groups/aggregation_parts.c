@@ -54,13 +54,12 @@ clear_part(const ValueSource *source, GroupPart part, char *array, uint64 from, 
 {
 	size_t		size = part_size(source, part);
 	bool		narrow = part != PART_FLOATS && size == sizeof(int32);
-	uint64		g;
 
 	if (part == PART_FLOATS && source->float_parts == FLOAT_SUM)
-		for (g = from; g < to; g++)
+		for (uint64 g = from; g < to; g++)
 			((float8 *) array)[g] = FLOAT_NO_SUM;
 	else if (part == PART_MIN || part == PART_MAX)
-		for (g = from; g < to; g++)
+		for (uint64 g = from; g < to; g++)
 		{
 			if (narrow)
 				((int32 *) array)[g] = part == PART_MIN ? PG_INT32_MAX : PG_INT32_MIN;
@@ -94,13 +93,11 @@ size_t
 aggregation_group_size(const Aggregation *aggregation)
 {
 	size_t		size = sizeof(int64);
-	int			s;
-	int			p;
 
 	if (aggregation_numbers_by_table(aggregation))
 		size += group_table_group_size(aggregation->table);
-	for (s = 0; s < aggregation->nsources; s++)
-		for (p = 0; p < GROUP_PARTS; p++)
+	for (int s = 0; s < aggregation->nsources; s++)
+		for (int p = 0; p < GROUP_PARTS; p++)
 			if (!comes_late(p) || aggregation->values[s].parts[p])
 				size += part_size(&aggregation->sources[s], p);
 	return size;
@@ -114,9 +111,7 @@ static void *
 move_array(const Aggregation *aggregation, void *array, size_t size, const uint32 *numbers,
 		   void *other)
 {
-	uint64		g;
-
-	for (g = 0; g < aggregation->room; g++)
+	for (uint64 g = 0; g < aggregation->room; g++)
 	{
 		if ((g & 0xffff) == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -140,11 +135,9 @@ void
 aggregation_move_parts(Aggregation *aggregation, const uint32 *numbers, uint64 room)
 {
 	uint64		before = aggregation->room;
-	int			s;
-	int			p;
 
-	for (s = 0; s < aggregation->nsources; s++)
-		for (p = 0; p < GROUP_PARTS; p++)
+	for (int s = 0; s < aggregation->nsources; s++)
+		for (int p = 0; p < GROUP_PARTS; p++)
 		{
 			const ValueSource *source = &aggregation->sources[s];
 			void	  **array = &aggregation->values[s].parts[p];
@@ -183,9 +176,7 @@ static pg_attribute_always_inline void
 add_values(void *array, GroupPart part, bool wide_sum, const ColumnBatch *batch, bool wide,
 		   const uint32 *groups, const uint16 *rows, int n)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		int			row = rows ? rows[i] : i;
 		uint32		g = groups[row];
@@ -240,9 +231,8 @@ add_to_all(Aggregation *aggregation, int s, const ColumnBatch *batch, const uint
 	ValueSum	sum = 0;
 	int64		min = PG_INT64_MAX;
 	int64		max = PG_INT64_MIN;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		int64		value = column_batch_value(batch, rows ? rows[i] : i);
 
@@ -261,17 +251,15 @@ aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batch
 	SourceValues *values = &aggregation->values[s];
 	ValueMoments *moments = values->parts[PART_MOMENTS];
 	const uint32 *groups = aggregation->groups;
-	int			p;
-	int			i;
 
 	Assert(column_kind_is_wide(aggregation->sources[s].kind) == (batch->keys == NULL));
 	if (groups == NULL && (values->parts[PART_SUM] || values->parts[PART_MIN] ||
 						   values->parts[PART_MAX]))
 		add_to_all(aggregation, s, batch, rows, n);
-	for (p = PART_SUM; p <= PART_MAX && groups; p++)
+	for (int p = PART_SUM; p <= PART_MAX && groups; p++)
 		if (values->parts[p])
 			add_part(&aggregation->sources[s], p, values->parts[p], batch, groups, rows, n);
-	for (i = 0; i < n && moments; i++)
+	for (int i = 0; i < n && moments; i++)
 	{
 		int			row = rows ? rows[i] : i;
 

@@ -90,8 +90,6 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	GroupValues *next = &aggregation->at.next_group;
 	const GroupValues *first = NULL;
 	bool		numbered = find_number(aggregation);
-	int			c;
-	int			s;
 
 	if (numbered)
 	{
@@ -102,7 +100,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 		first = next;
 	}
 	if (aggregation->ncolumns > 0)
-		for (s = 0; s < aggregation->nsources; s++)
+		for (int s = 0; s < aggregation->nsources; s++)
 			if (aggregation->values[s].cursor)
 				consider(aggregation, pairs_group(aggregation->values[s].cursor), &first);
 	if (aggregation->at.presence)
@@ -120,7 +118,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 		*next = before;
 	}
 	else
-		for (c = 0; c < aggregation->ncolumns; c++)
+		for (int c = 0; c < aggregation->ncolumns; c++)
 		{
 			aggregation->at.group.values[c] = first->values[c];
 			aggregation->at.group.nulls[c] = first->nulls[c];
@@ -228,9 +226,7 @@ static const GroupReaderMethods aggregation_reader_methods = {
 GroupReader *
 aggregation_open(Aggregation *aggregation)
 {
-	int			s;
-
-	for (s = 0; s < aggregation->nsources; s++)
+	for (int s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
 			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
 	if (aggregation->presence)

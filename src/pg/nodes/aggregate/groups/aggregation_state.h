@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_STATE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/groups/aggregation.h"
 
 /*

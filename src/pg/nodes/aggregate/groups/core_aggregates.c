@@ -50,14 +50,13 @@ static int
 state_number(const CoreDescription *description, int i)
 {
 	List	   *states = NIL;
-	ListCell   *lc;
 
-	foreach(lc, description->aggrefs)
-		states = list_append_unique_int(states, lfirst_node(Aggref, lc)->aggtransno);
-	foreach(lc, states)
+	foreach_node(Aggref, aggref, description->aggrefs)
+		states = list_append_unique_int(states, aggref->aggtransno);
+	foreach_int(state, states)
 	{
-		if (lfirst_int(lc) == list_nth_node(Aggref, description->aggrefs, i)->aggtransno)
-			return foreach_current_index(lc);
+		if (state == list_nth_node(Aggref, description->aggrefs, i)->aggtransno)
+			return foreach_current_index(state);
 	}
 	pg_unreachable();
 }
@@ -87,16 +86,15 @@ make_plan(const CoreDescription *description)
 	Agg		   *agg = makeNode(Agg);
 	Result	   *result = makeNode(Result);
 	List	   *columns = NIL;
-	int			i;
 
-	for (i = 0; i < description->ninputs; i++)
+	for (int i = 0; i < description->ninputs; i++)
 	{
 		const Var  *column = description->inputs[i].column;
 		Const	   *value = makeNullConst(column->vartype, column->vartypmod, column->varcollid);
 
 		columns = lappend(columns, makeTargetEntry((Expr *) value, i + 1, NULL, false));
 	}
-	for (i = 0; i < list_length(description->aggrefs); i++)
+	for (int i = 0; i < list_length(description->aggrefs); i++)
 	{
 		columns = lappend(columns, makeTargetEntry((Expr *) makeBoolConst(false, true),
 												   description->ninputs + i + 1, NULL, false));
@@ -143,9 +141,8 @@ begin_states(CoreAggregates *core)
 													 sizeof(AggStatePerGroupData));
 	MemoryContext old =
 	MemoryContextSwitchTo(agg->aggcontexts[0]->ecxt_per_tuple_memory);
-	int			t;
 
-	for (t = 0; t < agg->numtrans; t++)
+	for (int t = 0; t < agg->numtrans; t++)
 	{
 		const AggStatePerTransData *trans = &agg->pertrans[t];
 
@@ -221,12 +218,11 @@ core_aggregates_find(CoreAggregates *core, const ColumnBatch *batches)
 {
 	size_t		n = batches[0].n;
 	int			nrefused = 0;
-	size_t		i;
 
 	if (core->table == NULL)
 		return 0;
 	group_table_load(core->table, batches);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		core->numbers[i] = group_table_find(core->table, i, !core->full);
 		if (core->numbers[i] == core->ngroups)
@@ -251,20 +247,17 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 	const CoreDescription *description = &core->description;
 	AggState   *agg = core->agg;
 	size_t		n = batches[0].n;
-	size_t		i;
 
 	agg->tmpcontext->ecxt_outertuple = core->slot;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
-		ListCell   *lc;
 
 		CHECK_FOR_INTERRUPTS();
 		row_inputs_store(description->inputs, description->ninputs, batches, i,
 						 agg->tmpcontext->ecxt_per_tuple_memory, core->slot);
-		foreach(lc, description->filters)
+		foreach_int(filter, description->filters)
 		{
-			int			column = description->ninputs + foreach_current_index(lc);
-			int			filter = lfirst_int(lc);
+			int			column = description->ninputs + foreach_current_index(filter);
 
 			core->slot->tts_isnull[column] = false;
 			core->slot->tts_values[column] = BoolGetDatum(filter < 0 ||
@@ -299,7 +292,6 @@ core_aggregates_value(CoreAggregates *core, const GroupValues *group, int aggreg
 	Datum		value = MakeExpandedObjectReadOnly(state->transValue, state->transValueIsNull,
 												   trans->transtypeLen);
 	bool		anynull = state->transValueIsNull;
-	int			i;
 
 	*isnull = state->transValueIsNull;
 	if (!OidIsValid(call->finalfn_oid))
@@ -309,7 +301,7 @@ core_aggregates_value(CoreAggregates *core, const GroupValues *group, int aggreg
 							 (void *) agg, NULL);
 	fcinfo->args[0].value = value;
 	fcinfo->args[0].isnull = state->transValueIsNull;
-	for (i = 1; i < call->numFinalArgs; i++)
+	for (int i = 1; i < call->numFinalArgs; i++)
 	{
 		fcinfo->args[i].value = (Datum) 0;
 		fcinfo->args[i].isnull = true;

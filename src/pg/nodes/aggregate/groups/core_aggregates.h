@@ -11,8 +11,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_CORE_AGGREGATES_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_CORE_AGGREGATES_H
 
-#include "postgres.h"
-
 #include "nodes/execnodes.h"
 
 #include "pg/nodes/aggregate/read/read.h"

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/nodes/aggregate/results/results.h"
 

@@ -63,9 +63,7 @@ struct GroupingSets
 static bool
 includes(const GroupingSets *sets, const Level *level, const Level *other)
 {
-	int			c;
-
-	for (c = 0; c < sets->ncolumns; c++)
+	for (int c = 0; c < sets->ncolumns; c++)
 		if (other->has[c] && !level->has[c])
 			return false;
 	return true;
@@ -77,10 +75,6 @@ add_level(GroupingSets *sets, const List *columns, bool returned)
 {
 	Level	   *level = &sets->levels[sets->nlevels];
 	const Level *finer;
-	int			l;
-	int			c;
-	int			f;
-	ListCell   *lc;
 
 	level->returned = returned;
 	level->finer = -1;
@@ -88,24 +82,24 @@ add_level(GroupingSets *sets, const List *columns, bool returned)
 	level->columns = palloc_array(GroupColumn, sets->ncolumns);
 	level->of_node = palloc_array(int, sets->ncolumns);
 	level->of_finer = palloc0_array(int, sets->ncolumns);
-	foreach(lc, columns)
-		level->has[lfirst_int(lc)] = true;
-	for (c = 0; c < sets->ncolumns; c++)
+	foreach_int(column, columns)
+		level->has[column] = true;
+	for (int c = 0; c < sets->ncolumns; c++)
 		if (level->has[c])
 		{
 			level->columns[level->ncolumns] = sets->columns[c];
 			level->of_node[level->ncolumns++] = c;
 		}
 	/* Levels are in the order of their sizes: the last one that includes it is the smallest. */
-	for (l = 0; l < sets->nlevels; l++)
+	for (int l = 0; l < sets->nlevels; l++)
 		if (includes(sets, &sets->levels[l], level))
 			level->finer = l;
 	sets->nlevels++;
 	if (level->finer < 0)
 		return;
 	finer = &sets->levels[level->finer];
-	for (c = 0; c < level->ncolumns; c++)
-		for (f = 0; f < finer->ncolumns; f++)
+	for (int c = 0; c < level->ncolumns; c++)
+		for (int f = 0; f < finer->ncolumns; f++)
 			if (finer->of_node[f] == level->of_node[c])
 				level->of_finer[c] = f;
 }
@@ -117,8 +111,6 @@ grouping_sets_make(const GroupColumn *columns, int ncolumns, const ValueSource *
 	GroupingSets *result = palloc0_object(GroupingSets);
 	List	   *all = NIL;
 	bool		first = true;
-	int			n;
-	ListCell   *lc;
 
 	result->columns = columns;
 	result->ncolumns = ncolumns;
@@ -126,16 +118,16 @@ grouping_sets_make(const GroupColumn *columns, int ncolumns, const ValueSource *
 	result->nsources = nsources;
 	result->group = group_values_make(ncolumns);
 	result->levels = palloc0_array(Level, list_length(sets) + 1);
-	for (n = 0; n < ncolumns; n++)
+	for (int n = 0; n < ncolumns; n++)
 		all = lappend_int(all, n);
-	foreach(lc, sets)
-		first &= list_length(lfirst(lc)) < ncolumns;
+	foreach_ptr(List, set, sets)
+		first &= list_length(set) < ncolumns;
 	if (first)
 		add_level(result, all, false);
-	for (n = ncolumns; n >= 0; n--)
-		foreach(lc, sets)
-			if (list_length(lfirst(lc)) == n)
-			add_level(result, lfirst(lc), true);
+	for (int n = ncolumns; n >= 0; n--)
+		foreach_ptr(List, set, sets)
+			if (list_length(set) == n)
+			add_level(result, set, true);
 	list_free(all);
 	return result;
 }
@@ -177,9 +169,8 @@ open_level(GroupingSets *sets)
 {
 	Level	   *level = &sets->levels[sets->at];
 	MemoryContext old = MemoryContextSwitchTo(level->memory ? level->memory : sets->memory);
-	int			l;
 
-	for (l = sets->at + 1; l <= sets->last; l++)
+	for (int l = sets->at + 1; l <= sets->last; l++)
 		if (sets->levels[l].finer == sets->at)
 			begin_level(sets, &sets->levels[l], level->aggregation);
 	sets->inner = aggregation_open(level->aggregation);
@@ -191,15 +182,14 @@ static void
 set_group(GroupingSets *sets, const GroupValues *group)
 {
 	const Level *level = &sets->levels[sets->at];
-	int			c;
 
 	sets->of_level = group;
-	for (c = 0; c < sets->ncolumns; c++)
+	for (int c = 0; c < sets->ncolumns; c++)
 	{
 		sets->group.values[c] = 0;
 		sets->group.nulls[c] = true;
 	}
-	for (c = 0; c < level->ncolumns; c++)
+	for (int c = 0; c < level->ncolumns; c++)
 	{
 		sets->group.values[level->of_node[c]] = group->values[c];
 		sets->group.nulls[level->of_node[c]] = group->nulls[c];
@@ -213,9 +203,8 @@ pass_on(GroupingSets *sets)
 	const int64 *values;
 	const int64 *run_counts;
 	SourceCounts counts;
-	int			s;
 
-	for (s = 0; s < sets->nsources; s++)
+	for (int s = 0; s < sets->nsources; s++)
 	{
 		sets->reader.methods->count(&sets->reader, s, &counts);
 		while (sets->sources[s].runs &&
@@ -233,7 +222,6 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	{
 		Level	   *level = &sets->levels[sets->at];
 		const GroupValues *inner;
-		int			l;
 
 		CHECK_FOR_INTERRUPTS();
 		if (sets->inner == NULL)
@@ -249,7 +237,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 		}
 		if (sets->at == sets->counted)
 			sets->totals.rows += *rows;
-		for (l = sets->at + 1; l <= sets->last; l++)
+		for (int l = sets->at + 1; l <= sets->last; l++)
 			if (sets->levels[l].finer == sets->at)
 				aggregation_add_group(sets->levels[l].aggregation, inner, *rows);
 		if (level->returned)
@@ -267,10 +255,9 @@ static void
 count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
 	GroupingSets *sets = (GroupingSets *) reader;
-	int			l;
 
 	sets->inner->methods->count(sets->inner, source, counts);
-	for (l = sets->at + 1; l <= sets->last; l++)
+	for (int l = sets->at + 1; l <= sets->last; l++)
 		if (sets->levels[l].finer == sets->at)
 			aggregation_add_counts(sets->levels[l].aggregation, source, counts);
 }
@@ -280,9 +267,8 @@ next_runs(GroupReader *reader, int source, const int64 **values, const int64 **r
 {
 	GroupingSets *sets = (GroupingSets *) reader;
 	size_t		n = sets->inner->methods->runs(sets->inner, source, values, run_counts);
-	int			l;
 
-	for (l = sets->at + 1; n > 0 && l <= sets->last; l++)
+	for (int l = sets->at + 1; n > 0 && l <= sets->last; l++)
 		if (sets->levels[l].finer == sets->at)
 			aggregation_add_group_runs(sets->levels[l].aggregation, source, *values, *run_counts,
 									   n);
@@ -348,9 +334,7 @@ grouping_sets_open(GroupingSets *sets, int set, Aggregation *aggregation, Memory
 void
 grouping_sets_close(GroupingSets *sets)
 {
-	int			l;
-
-	for (l = 0; l < sets->nlevels; l++)
+	for (int l = 0; l < sets->nlevels; l++)
 		end_level(sets, &sets->levels[l]);
 	sets->at = sets->last + 1;
 }
@@ -359,10 +343,9 @@ int32
 grouping_sets_grouping(const GroupingSets *sets, const List *columns)
 {
 	int32		result = 0;
-	ListCell   *lc;
 
-	foreach(lc, columns)
-		result = result << 1 | (sets->levels[sets->at].has[lfirst_int(lc)] ? 0 : 1);
+	foreach_int(column, columns)
+		result = result << 1 | (sets->levels[sets->at].has[column] ? 0 : 1);
 	return result;
 }
 

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H
 
-#include "postgres.h"
-
 #include "nodes/pg_list.h"
 
 #include "pg/nodes/aggregate/groups/aggregation.h"

@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPS_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/groups/aggregation.h"
 #include "pg/nodes/aggregate/groups/group_reader.h"
 #include "pg/nodes/aggregate/groups/grouping_sets.h"

@@ -31,12 +31,11 @@ pair_recode(void *arg, uint64 *codes, size_t n)
 	const PairCoding *from = recoding->from;
 	const PairCoding *to = recoding->to;
 	uint64		shift = pair_value_offset(to) - pair_value_offset(from);
-	size_t		i;
 
 	if (recoding->same)
 		return;
 	/* Codes come in order: a group is looked up once for all of its pairs. */
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64		group = pair_group(from, codes[i]);
 		uint64		place = pair_place(from, codes[i]);

@@ -11,8 +11,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_CODING_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_CODING_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/read.h"
 
 /* In place of a value, of rows that have none. */

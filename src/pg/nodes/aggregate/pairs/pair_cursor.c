@@ -229,7 +229,6 @@ size_t
 pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
 {
 	size_t		first;
-	size_t		i;
 
 	if (cursor->group == NULL)
 		return 0;
@@ -244,7 +243,7 @@ pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
 	else
 		while (cursor->codes[cursor->at] <= cursor->last_code)
 			cursor->at++;
-	for (i = first; i < cursor->at; i++)
+	for (size_t i = first; i < cursor->at; i++)
 		cursor->values[i] = (int64) ((cursor->codes[i] & cursor->mask) + cursor->offset);
 	*values = &cursor->values[first];
 	*counts = (const int64 *) &cursor->counts[first];

@@ -48,9 +48,7 @@ pair_file_size(const PairFile *file)
 static void
 drop_segments(PairFile *file)
 {
-	int			i;
-
-	for (i = 0; i < file->nsegments; i++)
+	for (int i = 0; i < file->nsegments; i++)
 		if (file->segments[i].recoding.from)
 			pair_recode_end(&file->segments[i].recoding);
 	block_store_close(file->store);
@@ -102,9 +100,8 @@ SegmentMerge *
 pair_file_open(PairFile *file, const PairCoding *coding)
 {
 	SegmentMerge *merge = segment_merge_make(Max(file->nsegments, 1));
-	int			i;
 
-	for (i = 0; i < file->nsegments; i++)
+	for (int i = 0; i < file->nsegments; i++)
 	{
 		PairSegment *segment = &file->segments[i];
 

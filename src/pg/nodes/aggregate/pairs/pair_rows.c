@@ -108,12 +108,11 @@ begin_rows(PairRows *rows, const Oid *types, int ntypes, int nsorted, int option
 	Oid		   *collations = palloc0_array(Oid, nkeys);
 	bool	   *nulls_first = palloc0_array(bool, nkeys);
 	TypeCacheEntry *int8 = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-	int			c;
 
-	for (c = 0; c < n + ntypes; c++)
+	for (int c = 0; c < n + ntypes; c++)
 		TupleDescInitEntry(desc, c + 1, NULL, c < n ? INT8OID : types[c - n], -1, 0);
 	TupleDescFinalize(desc);
-	for (c = 0; c < nkeys; c++)
+	for (int c = 0; c < nkeys; c++)
 	{
 		attnos[c] = c + 1;
 		operators[c] = c < n && rows->columns[c].descending ? int8->gt_opr : int8->lt_opr;
@@ -132,11 +131,10 @@ static TupleTableSlot *
 begin_row(PairRows *rows, const GroupValues *group)
 {
 	TupleTableSlot *slot = rows->slot;
-	int			c;
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, 0, slot->tts_tupleDescriptor->natts);
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		slot->tts_values[c] = Int64GetDatum(group->values[c]);
 		slot->tts_isnull[c] = group->nulls[c];
@@ -150,14 +148,13 @@ read_row(PairRows *rows)
 {
 	TupleTableSlot *slot = rows->out;
 	GroupValues *next = &rows->next;
-	int			c;
 
 	CHECK_FOR_INTERRUPTS();
 	rows->ended = !tuplesort_gettupleslot(rows->sort, true, false, slot, NULL);
 	if (rows->ended)
 		return false;
 	slot_getallattrs(slot);
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		next->nulls[c] = slot->tts_isnull[c];
 		next->values[c] = next->nulls[c] ? 0 : DatumGetInt64(slot->tts_values[c]);
@@ -214,9 +211,7 @@ make_values(PairRows *rows, const PairType *type)
 static void
 leave_few(PairValues *values)
 {
-	int			i;
-
-	for (i = 0; i < values->nfew; i++)
+	for (int i = 0; i < values->nfew; i++)
 		tuplesort_putdatum(values->sort, values->few[i], false);
 	values->nfew = 0;
 }
@@ -279,7 +274,6 @@ static void
 finish_values(PairRows *rows)
 {
 	PairValues *values = rows->values;
-	int			i;
 
 	if (rows->sort)
 	{
@@ -289,7 +283,7 @@ finish_values(PairRows *rows)
 	}
 	/* All rows are of one group, if there are any. */
 	rows->ended = values->left == 0;
-	for (i = 0; i < PAIR_MARKERS; i++)
+	for (int i = 0; i < PAIR_MARKERS; i++)
 		rows->ended &= values->markers[i] == 0;
 }
 
@@ -458,17 +452,16 @@ leave_table(PairRows *rows)
 	int64		markers[PAIR_MARKERS];
 	const GroupValues *group;
 	size_t		n;
-	size_t		i;
 
 	rows->table = NULL;
 	pair_table_finish(table);
 	while ((group = pair_table_next_group(table, markers)) != NULL)
 	{
-		for (i = 0; i < PAIR_MARKERS; i++)
+		for (size_t i = 0; i < PAIR_MARKERS; i++)
 			if (markers[i] > 0)
 				add_row(rows, group, (int) i, 0, markers[i]);
 		while ((n = pair_table_runs(table, values, counts, TABLE_RUNS)) > 0)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				add_row(rows, group, PAIR_MARKERS, (int64) values[i], (int64) counts[i]);
 	}
 	pair_table_free(table);

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_table.h"
 #include "pg/nodes/aggregate/read/read.h"

@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_file.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"

@@ -168,12 +168,11 @@ static void
 distribute(PairTable *table)
 {
 	PairChunk  *chunk;
-	size_t		i;
 
 	while ((chunk = table->chunks) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < chunk->n; i++)
+		for (size_t i = 0; i < chunk->n; i++)
 			table->images[table->groups[chunk->groups[i]].end++] = chunk->images[i];
 		table->chunks = chunk->next;
 		pfree(chunk);
@@ -185,12 +184,11 @@ static void
 order_groups(PairTable *table)
 {
 	GroupOrder	order = {.table = table};
-	uint32		i;
 
 	table->at = 0;
 	table->order = MemoryContextAllocHuge(table->memory,
 										  Max(table->ngroups, 1) * sizeof(uint32));
-	for (i = 0; i < table->ngroups; i++)
+	for (uint32 i = 0; i < table->ngroups; i++)
 		table->order[i] = i;
 	order.a = group_values_make(table->ncolumns);
 	order.b = group_values_make(table->ncolumns);
@@ -204,9 +202,8 @@ static void
 gather_values(PairTable *table)
 {
 	uint64		end = 0;
-	uint32		i;
 
-	for (i = 0; i < table->ngroups; i++)
+	for (uint32 i = 0; i < table->ngroups; i++)
 	{
 		PairGroup  *group = &table->groups[table->order[i]];
 
@@ -222,10 +219,9 @@ static void
 open_segments(PairTable *table)
 {
 	MemoryContext old = MemoryContextSwitchTo(table->memory);
-	int			s;
 
 	table->merge = segment_merge_make(table->nsegments);
-	for (s = 0; s < table->nsegments; s++)
+	for (int s = 0; s < table->nsegments; s++)
 	{
 		TableSegment *segment = &table->segments[s];
 
@@ -239,12 +235,10 @@ open_segments(PairTable *table)
 static void
 close_segments(PairTable *table)
 {
-	int			s;
-
 	segment_merge_reset(table->merge);
 	segment_merge_free(table->merge);
 	table->merge = NULL;
-	for (s = 0; s < table->nsegments; s++)
+	for (int s = 0; s < table->nsegments; s++)
 	{
 		pfree(table->segments[s].image_reader);
 		pfree(table->segments[s].group_reader);
@@ -258,11 +252,9 @@ close_segments(PairTable *table)
 static void
 merge_group(PairTable *table, uint32 number)
 {
-	int			s;
-
 	segment_merge_reset(table->merge);
 	table->nruns = table->run_at = 0;
-	for (s = 0; s < table->nsegments; s++)
+	for (int s = 0; s < table->nsegments; s++)
 	{
 		TableSegment *segment = &table->segments[s];
 		SegmentReader *groups = segment->group_reader;
@@ -323,14 +315,13 @@ static size_t
 next_images(PairTable *table, uint64 *images, uint64 *counts, size_t room)
 {
 	size_t		n = 0;
-	size_t		i;
 
 	if (table->left == 0)
 		return 0;
 	if (table->merge)
 	{
 		n = merged_runs(table, images, counts, room);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			table->left -= counts[i];
 		return n;
 	}
@@ -361,7 +352,6 @@ write_groups(PairTable *table, BlockStore *store)
 	uint64		counts[WRITE_RUNS];
 	PairGroup  *group;
 	size_t		n;
-	uint32		i;
 
 	while ((group = next_group(table)) != NULL)
 		for (group->end = 0; (n = next_images(table, images, counts, WRITE_RUNS)) > 0;
@@ -369,7 +359,7 @@ write_groups(PairTable *table, BlockStore *store)
 			segment_write(writer, images, counts, n);
 	segment.images = segment_write_end(writer);
 	writer = segment_write_begin(store, false);
-	for (i = 0; i < table->ngroups; i++)
+	for (uint32 i = 0; i < table->ngroups; i++)
 	{
 		uint64		number = table->order[i];
 
@@ -404,7 +394,6 @@ write_values(PairTable *table)
 	MemoryContext old = MemoryContextSwitchTo(table->memory);
 	size_t		most = Max(table->limit / (4 * sizeof(SegmentReader)), LEAST_SEGMENTS);
 	size_t		size = (table->nsegments + 1) * sizeof(TableSegment);
-	uint32		i;
 
 	table->segments = table->segments ? repalloc(table->segments, size) : palloc(size);
 	if (table->store == NULL)
@@ -414,7 +403,7 @@ write_values(PairTable *table)
 	table->segments[table->nsegments] = write_groups(table, table->store);
 	table->nsegments++;
 	pfree(table->images);
-	for (i = 0; i < table->ngroups; i++)
+	for (uint32 i = 0; i < table->ngroups; i++)
 	{
 		table->groups[i].written += table->groups[i].n;
 		table->groups[i].n = 0;
@@ -606,9 +595,8 @@ size_t
 pair_table_runs(PairTable *table, uint64 *values, uint64 *counts, size_t room)
 {
 	size_t		n = next_images(table, values, counts, room);
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		values[i] = (uint64) field_value(values[i]);
 	return n;
 }

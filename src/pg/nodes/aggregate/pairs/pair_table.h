@@ -11,8 +11,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_TABLE_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_TABLE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/sort_context.h"
 

@@ -111,10 +111,9 @@ take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
 	const uint64 *codes;
 	const uint64 *counts;
 	size_t		n;
-	size_t		i;
 
 	while ((n = run_source_next(source, &codes, &counts)) > 0)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			uint64		place = pair_place(coding, codes[i]);
 			bool		is_marker = pair_place_is_marker(coding, place);
@@ -258,7 +257,6 @@ pairs_keep_values(PairSorter *pairs, const PairType *type)
 	int64		markers[PAIR_MARKERS];
 	const GroupValues *group;
 	size_t		n;
-	size_t		i;
 
 	if (pairs->type)
 		return;
@@ -272,11 +270,11 @@ pairs_keep_values(PairSorter *pairs, const PairType *type)
 	pair_rows_finish(before);
 	while ((group = pair_rows_next_group(before, markers)) != NULL)
 	{
-		for (i = 0; i < PAIR_MARKERS; i++)
+		for (size_t i = 0; i < PAIR_MARKERS; i++)
 			if (markers[i] > 0)
 				pair_rows_add(pairs->rows, group, (int) i, (Datum) 0, markers[i]);
 		while ((n = pair_rows_runs(before, values, counts, BLOCK_RUNS)) > 0)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				pair_rows_add(pairs->rows, group, PAIR_MARKERS,
 							  value_of_rows(pairs, (int64) values[i]), (int64) counts[i]);
 	}
@@ -353,12 +351,11 @@ static KeyRange
 range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 {
 	KeyRange	range = EMPTY_KEY_RANGE;
-	int			i;
 
 	if (rows == NULL)
 		field_range_add_batch(&range, batch);
 	else
-		for (i = 0; i < nrows; i++)
+		for (int i = 0; i < nrows; i++)
 			key_range_put(&range, field_image(column_batch_value(batch, rows[i])));
 	return range;
 }
@@ -371,9 +368,8 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 	bool		coded = batch && codes && pairs->type == NULL;
 	const GroupCode *groups = pairs->coding.groups;
 	GroupValues group = group_values_make(groups->code.ncolumns);
-	int			i;
 
-	for (i = 0; i < nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
 		PairTable  *table = coded ? pair_rows_table(pairs->rows) : NULL;
@@ -404,9 +400,8 @@ code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, co
 	int			shift = pairs->coding.value_bits;
 	uint64	   *wide_codes = pairs->codes;
 	uint32	   *narrow_codes = pairs->narrow;
-	int			i;
 
-	for (i = 0; i < nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
 		int			row = chosen ? rows[i] : i;
 		uint64		place = offset + (uint64) column_batch_value(batch, row);
@@ -480,7 +475,6 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 	uint64	   *places;
 	uint64		offset;
 	SortError	err;
-	size_t		i;
 
 	if (pairs->coding.groups->code.ncolumns > 0)
 		return false;
@@ -491,7 +485,7 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 		return false;
 	offset = pair_value_offset(&pairs->coding);
 	places = palloc_extended(runs->len * sizeof(uint64), MCXT_ALLOC_HUGE);
-	for (i = 0; i < runs->len; i++)
+	for (size_t i = 0; i < runs->len; i++)
 	{
 		places[i] = offset + (uint64) (int64) runs->keys[i];
 		pairs->count += (int64) runs->counts[i];
@@ -508,7 +502,6 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 				  const uint64 *codes, const uint16 *rows, int nrows)
 {
 	KeyRange	none = EMPTY_KEY_RANGE;
-	int			i;
 
 	if (nrows == 0)
 		return;
@@ -519,7 +512,7 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 		return;
 	}
 	make_room(pairs, nrows);
-	for (i = 0; i < nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
 		uint64		code = pair_code(&pairs->coding,
@@ -554,16 +547,14 @@ add_counted(PairSorter *pairs, uint64 group, int marker, const int64 *values, co
 	(uint64) column_kind_bias(pairs->kind);
 	uint64		keys[BLOCK_RUNS];
 	size_t		nkeys = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64		place = values ? offset + (uint64) values[i] : (uint64) marker;
 		uint64		code = pair_code(&pairs->coding, group, place);
-		uint64		left;
 		uint64		some;
 
-		for (left = (uint64) counts[i]; left > 0; left -= some)
+		for (uint64 left = (uint64) counts[i]; left > 0; left -= some)
 		{
 			if (nkeys == BLOCK_RUNS)
 			{
@@ -583,14 +574,13 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const i
 				const int64 *counts, size_t n)
 {
 	int64		bias = column_kind_bias(pairs->kind);
-	size_t		i;
 
 	if (pairs->rows == NULL)
 	{
 		add_counted(pairs, group_code_of(pairs->coding.groups, group), marker, values, counts, n);
 		return;
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		Datum		value = values ? value_of_rows(pairs, values[i] - bias) : (Datum) 0;
 

@@ -15,8 +15,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/segments.h"

@@ -45,9 +45,8 @@ take_counts(RunSource *source, size_t n)
 	uint64	   *counts = source->block + BLOCK_RUNS;
 	uint64		mask = (UINT64CONST(1) << source->count_bits) - 1;
 	size_t		ended = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64		code = codes[i] >> source->count_bits;
 		uint64		count = counts[i] * (source->count_bits > 0 ? codes[i] & mask : 1);

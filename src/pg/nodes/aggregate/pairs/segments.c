@@ -216,13 +216,13 @@ width_of(uint64 max)
 
 #define ENCODE(type) \
 	case sizeof(type): \
-		for (i = 0; i < n; i++) \
+		for (size_t i = 0; i < n; i++) \
 			((type *) to)[i] = (type) (numbers[i] - base); \
 		break
 
 #define DECODE(type) \
 	case sizeof(type): \
-		for (i = 0; i < n; i++) \
+		for (size_t i = 0; i < n; i++) \
 			numbers[i] = base + ((const type *) from)[i]; \
 		break
 
@@ -230,8 +230,6 @@ width_of(uint64 max)
 static char *
 encode_numbers(char *to, const uint64 *numbers, size_t n, uint64 base, int width)
 {
-	size_t		i;
-
 	switch (width)
 	{
 			ENCODE(uint8);
@@ -246,8 +244,6 @@ encode_numbers(char *to, const uint64 *numbers, size_t n, uint64 base, int width
 static const char *
 decode_numbers(const char *from, uint64 *numbers, size_t n, uint64 base, int width)
 {
-	size_t		i;
-
 	switch (width)
 	{
 			DECODE(uint8);
@@ -255,7 +251,7 @@ decode_numbers(const char *from, uint64 *numbers, size_t n, uint64 base, int wid
 			DECODE(uint32);
 			DECODE(uint64);
 		default:
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				numbers[i] = base;
 	}
 	return from + MAXALIGN(n * width);
@@ -266,9 +262,8 @@ static RunsOutline
 outline_of_runs(const uint64 *codes, const uint64 *counts, size_t n)
 {
 	RunsOutline outline = {.first = PG_UINT64_MAX};
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		outline.first = Min(outline.first, codes[i]);
 		outline.last = Max(outline.last, codes[i]);
@@ -319,11 +314,10 @@ end_block(SegmentWriter *writer)
 	uint64		most = 1;
 	SegmentBlock block = {.n = n};
 	char	   *to = (char *) (header + 1);
-	size_t		i;
 
 	if (n == 0)
 		return;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		most = Max(most, writer->counts[i]);
 	block.outline = outline_of_runs(writer->codes, writer->counts, n);
 	header->n = (uint32) n;
@@ -345,7 +339,6 @@ void
 segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts, size_t n)
 {
 	size_t		at = 0;
-	size_t		i;
 
 	while (at < n)
 	{
@@ -355,7 +348,7 @@ segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts, 
 		memcpy(&writer->codes[writer->nfilled], codes + at, some * sizeof(uint64));
 		if (counts)
 			memcpy(to, counts + at, some * sizeof(uint64));
-		for (i = 0; counts == NULL && i < some; i++)
+		for (size_t i = 0; counts == NULL && i < some; i++)
 			to[i] = 1;
 		at += some;
 		writer->nfilled += some;
@@ -546,9 +539,8 @@ SegmentMerge *
 segment_merge_copy(const SegmentMerge *merge)
 {
 	SegmentMerge *copy = segment_merge_make(merge->room);
-	int			i;
 
-	for (i = 0; i < merge->nreading; i++)
+	for (int i = 0; i < merge->nreading; i++)
 	{
 		SegmentReader *reader = palloc_object(SegmentReader);
 
@@ -561,9 +553,7 @@ segment_merge_copy(const SegmentMerge *merge)
 void
 segment_merge_free(SegmentMerge *merge)
 {
-	int			i;
-
-	for (i = 0; i < merge->nreaders; i++)
+	for (int i = 0; i < merge->nreaders; i++)
 		pfree(merge->readers[i]);
 	pfree(merge->buffers[0]);
 	pfree(merge->readers);
@@ -599,9 +589,8 @@ cut_slices(SegmentMerge *merge)
 	size_t		most = Max(STRETCH_RUNS / merge->nreading, STRETCH_LEAST);
 	uint64		bound = PG_UINT64_MAX;
 	int			nslices = 0;
-	int			i;
 
-	for (i = 0; i < merge->nreading; i++)
+	for (int i = 0; i < merge->nreading; i++)
 	{
 		const SegmentReader *reader = merge->readers[i];
 		size_t		n = reader->end - reader->at;
@@ -609,7 +598,7 @@ cut_slices(SegmentMerge *merge)
 		if (n > most || reader->left > 0)
 			bound = Min(bound, reader->codes[reader->at + Min(n, most) - 1]);
 	}
-	for (i = 0; i < merge->nreading; i++)
+	for (int i = 0; i < merge->nreading; i++)
 	{
 		SegmentReader *reader = merge->readers[i];
 		const uint64 *codes = reader->codes + reader->at;
@@ -664,15 +653,13 @@ static void
 merge_slices(SegmentMerge *merge, int nslices)
 {
 	Slice	   *slices = merge->slices;
-	int			pass;
 
-	for (pass = 0; nslices > 1; pass++)
+	for (int pass = 0; nslices > 1; pass++)
 	{
 		uint64	   *codes = merge->buffers[pass % 2];
 		uint64	   *counts = codes + merge->stretch;
-		int			i;
 
-		for (i = 0; i < nslices; i += 2)
+		for (int i = 0; i < nslices; i += 2)
 		{
 			Slice		none = {codes, counts, 0};
 			size_t		n = merge_two(&slices[i], i + 1 < nslices ? &slices[i + 1] : &none, codes,
@@ -694,9 +681,8 @@ size_t
 segment_merge_next(SegmentMerge *merge, const uint64 **codes, const uint64 **counts)
 {
 	int			nslices;
-	int			i;
 
-	for (i = 0; i < merge->nreading;)
+	for (int i = 0; i < merge->nreading;)
 	{
 		SegmentReader *reader = merge->readers[i];
 

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_SEGMENTS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_SEGMENTS_H
 
-#include "postgres.h"
-
 #include "storage/sharedfileset.h"
 #include "utils/dsa.h"
 

@@ -111,9 +111,8 @@ groups_exchange_make(GroupsShared *shared, const GroupsDescription *description,
 					 size_t memory_limit)
 {
 	GroupsExchange *exchange = palloc0_object(GroupsExchange);
-	int			d;
 
-	for (d = 0; d < description->ndictionaries; d++)
+	for (int d = 0; d < description->ndictionaries; d++)
 		dictionary_share(description->dictionaries[d], &groups_shared_dictionaries(shared)[d],
 						 area);
 	exchange->memory = CurrentMemoryContext;
@@ -155,11 +154,9 @@ groups_exchange_give_up(GroupsExchange *exchange)
 bool
 groups_exchange_is_given_up(const GroupsExchange *exchange)
 {
-	int			d;
-
 	if (*(const volatile bool *) &exchange->shared->give_up)
 		return true;
-	for (d = 0; d < exchange->shared->ndictionaries; d++)
+	for (int d = 0; d < exchange->shared->ndictionaries; d++)
 		if (shared_dictionary_is_full(&groups_shared_dictionaries(exchange->shared)[d]))
 			return true;
 	return false;
@@ -169,9 +166,8 @@ size_t
 groups_exchange_memory(const GroupsExchange *exchange)
 {
 	size_t		bytes = exchange->in_memory;
-	int			d;
 
-	for (d = 0; d < exchange->shared->ndictionaries; d++)
+	for (int d = 0; d < exchange->shared->ndictionaries; d++)
 		bytes += groups_shared_dictionaries(exchange->shared)[d].bytes;
 	return bytes;
 }
@@ -194,9 +190,7 @@ groups_exchange_wait(GroupsExchange *exchange)
 void
 groups_exchange_end(GroupsExchange *exchange)
 {
-	int			p;
-
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 		if (exchange->streams[p].store)
 			block_store_close(exchange->streams[p].store);
 }
@@ -208,9 +202,7 @@ groups_exchange_end(GroupsExchange *exchange)
 static bool
 has_moments(const GroupsDescription *description)
 {
-	int			s;
-
-	for (s = 0; s < description->nsources; s++)
+	for (int s = 0; s < description->nsources; s++)
 		if (description->sources[s].moments)
 			return true;
 	return false;
@@ -250,9 +242,8 @@ static void
 set_group(const GroupsDescription *description, const GroupValues *group, GroupRecord *record)
 {
 	GroupValues written = group_of_record(description, record);
-	int			g;
 
-	for (g = 0; g < description->ngroups; g++)
+	for (int g = 0; g < description->ngroups; g++)
 	{
 		const DerivedColumn *derived = description->group_derived[g];
 
@@ -288,15 +279,13 @@ write_runs(const GroupsDescription *description, GroupReader *reader, int s,
 	const int64 *counts;
 	uint64		codes[SEGMENT_BLOCK];
 	size_t		n;
-	size_t		at;
 
 	while ((n = reader->methods->runs(reader, s, &values, &counts)) > 0)
-		for (at = 0; at < n; at += SEGMENT_BLOCK)
+		for (size_t at = 0; at < n; at += SEGMENT_BLOCK)
 		{
 			size_t		some = Min(n - at, SEGMENT_BLOCK);
-			size_t		i;
 
-			for (i = 0; i < some; i++)
+			for (size_t i = 0; i < some; i++)
 				codes[i] = derived ? (uint64) derived_serialize(derived, values[at + i]) :
 					field_image(values[at + i]);
 			segment_write(writer, codes, (const uint64 *) counts + at, some);
@@ -311,12 +300,11 @@ write_groups(const GroupsDescription *description, GroupReader *reader,
 	int			nwords = record_words(description);
 	GroupRecord *record = palloc0(nwords * sizeof(int64));
 	const GroupValues *group;
-	int			s;
 
 	while (reader->methods->next(reader, &group, &record->rows))
 	{
 		set_group(description, group, record);
-		for (s = 0; s < description->nsources; s++)
+		for (int s = 0; s < description->nsources; s++)
 		{
 			SourceRecord *source = &record->sources[s];
 			SegmentWriter *values = writers[1 + s];
@@ -353,12 +341,11 @@ write_segments(GroupsExchange *exchange, GroupReader *reader)
 	SegmentWriter **writers = palloc_array(SegmentWriter *, n);
 	Segment    *segments = palloc_array(Segment, n);
 	uint64		disk;
-	int			s;
 
-	for (s = 0; s < n; s++)
+	for (int s = 0; s < n; s++)
 		writers[s] = segment_write_begin(store, true);
 	write_groups(exchange->description, reader, writers);
-	for (s = 0; s < n; s++)
+	for (int s = 0; s < n; s++)
 		segments[s] = segment_write_end(writers[s]);
 	block_store_put(store, segments, n * sizeof(Segment), &written->segments);
 	written->blocks = block_store_shared(store);
@@ -410,7 +397,6 @@ move_to(const GroupsExchange *exchange, GroupsStream *stream, uint64 number)
 	const GroupsDescription *description = exchange->description;
 	SegmentReader *reader = stream->records;
 	uint64	   *to = (uint64 *) stream->record;
-	int			g;
 
 	stream->number = number;
 	if (number >= stream->ngroups)
@@ -419,7 +405,7 @@ move_to(const GroupsExchange *exchange, GroupsStream *stream, uint64 number)
 	while (segment_reader_fill(reader))
 		while (reader->at < reader->end)
 			*to++ = reader->codes[reader->at++];
-	for (g = 0; g < description->ngroups; g++)
+	for (int g = 0; g < description->ngroups; g++)
 		if (description->group_derived[g] && !stream->group.nulls[g])
 			stream->group.values[g] = derived_deserialize(description->group_derived[g],
 														  stream->group.values[g]);
@@ -455,9 +441,7 @@ has_ended(const GroupsStream *stream)
 static void
 deserialize_values(void *arg, uint64 *codes, size_t n)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		codes[i] = field_image(derived_deserialize((DerivedColumn *) arg, (int64) codes[i]));
 }
 
@@ -470,7 +454,6 @@ open_stream(GroupsExchange *exchange, int process)
 	GroupsStream *stream = &exchange->streams[process];
 	size_t		size = (1 + description->nsources) * sizeof(Segment);
 	Segment    *segments = palloc(size);
-	int			s;
 
 	if (!written.done)
 		return;
@@ -480,7 +463,7 @@ open_stream(GroupsExchange *exchange, int process)
 	make_record(exchange, stream);
 	stream->records = segment_reader_make(stream->store, &segments[0], NULL, NULL);
 	stream->values = palloc0_array(SegmentReader *, Max(description->nsources, 1));
-	for (s = 0; s < description->nsources; s++)
+	for (int s = 0; s < description->nsources; s++)
 	{
 		DerivedColumn *derived = description->source_derived[s];
 
@@ -518,9 +501,8 @@ find_bounds(GroupsExchange *exchange)
 {
 	GroupsStream *most = &exchange->streams[0];
 	uint64		nparts = (uint64) exchange->nstreams * PARTS_PER_PROCESS;
-	int			p;
 
-	for (p = 1; p < exchange->nstreams; p++)
+	for (int p = 1; p < exchange->nstreams; p++)
 		if (exchange->streams[p].ngroups > most->ngroups)
 			most = &exchange->streams[p];
 	nparts = Min(nparts, most->ngroups);
@@ -569,9 +551,8 @@ first_group(const GroupsExchange *exchange)
 	const GroupsDescription *description = exchange->description;
 	const GroupValues *end = NULL;
 	const GroupValues *first = NULL;
-	int			p;
 
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 	{
 		const GroupsStream *stream = &exchange->streams[p];
 
@@ -592,9 +573,8 @@ static const GroupValues *
 find_next(GroupsExchange *exchange)
 {
 	const GroupValues *first;
-	int			p;
 
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 		if (exchange->streams[p].merged)
 		{
 			exchange->streams[p].merged = false;
@@ -606,7 +586,7 @@ find_next(GroupsExchange *exchange)
 		exchange->in_part = exchange->part <= exchange->nbounds;
 		if (!exchange->in_part)
 			return NULL;
-		for (p = 0; p < exchange->nstreams; p++)
+		for (int p = 0; p < exchange->nstreams; p++)
 			seek(exchange, &exchange->streams[p],
 				 exchange->part > 0 ? &exchange->bounds[exchange->part - 1] : NULL);
 	}
@@ -620,17 +600,15 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	GroupsExchange *exchange = (GroupsExchange *) reader;
 	const GroupsDescription *description = exchange->description;
 	const SourceCounts none = {.summary = {.min = PG_INT64_MAX,.max = PG_INT64_MIN}};
-	int			p;
-	int			s;
 
 	*group = find_next(exchange);
 	*rows = 0;
 	if (*group == NULL)
 		return false;
 	exchange->source = -1;
-	for (s = 0; s < description->nsources; s++)
+	for (int s = 0; s < description->nsources; s++)
 		exchange->counts[s] = none;
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 	{
 		GroupsStream *stream = &exchange->streams[p];
 
@@ -638,10 +616,10 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 			continue;
 		stream->merged = true;
 		*rows += stream->record->rows;
-		for (s = 0; s < description->nsources; s++)
+		for (int s = 0; s < description->nsources; s++)
 			add_source(exchange, stream->record, s);
 	}
-	for (s = 0; s < description->nsources; s++)
+	for (int s = 0; s < description->nsources; s++)
 		exchange->counts[s].summary.n = *rows - exchange->counts[s].nulls -
 			exchange->counts[s].refused;
 	return true;
@@ -659,12 +637,10 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 static void
 start_source(GroupsExchange *exchange, int source, uint64 lo, uint64 nrows)
 {
-	int			p;
-
 	segment_merge_reset(exchange->runs);
 	exchange->source = source;
 	exchange->rows_left = nrows;
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 	{
 		SegmentReader *reader = open_runs(exchange, p, source, lo);
 
@@ -730,18 +706,16 @@ want_rows(GroupReader *reader, int source, int64 first, int64 last)
 	uint64		lo = 0;
 	uint64		nruns = 0;
 	size_t		n = 0;
-	size_t		i;
 	RunsOutline *outlines;
-	int			p;
 
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 		if (exchange->streams[p].merged)
 			nruns += exchange->streams[p].record->sources[source].nruns;
 	if (exchange->description->source_derived[source] || nruns < OUTLINED_RUNS)
 		return 0;
 	outlines = palloc_extended((nruns / SEGMENT_BLOCK + 2 * exchange->nstreams) *
 							   sizeof(RunsOutline), MCXT_ALLOC_HUGE);
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 	{
 		SegmentReader *runs = open_runs(exchange, p, source, 0);
 
@@ -750,9 +724,9 @@ want_rows(GroupReader *reader, int source, int64 first, int64 last)
 	}
 	/* No more than first rows are below lo. */
 	qsort(outlines, n, sizeof(RunsOutline), compare_first);
-	for (i = 0; i < n && rows <= (uint64) first; rows += outlines[i++].rows)
+	for (size_t i = 0; i < n && rows <= (uint64) first; rows += outlines[i++].rows)
 		lo = outlines[i].first;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (outlines[i].last < lo)
 			skipped += outlines[i].rows;
 	pfree(outlines);
@@ -770,13 +744,11 @@ static const GroupReaderMethods exchange_reader_methods = {
 GroupReader *
 groups_exchange_open(GroupsExchange *exchange)
 {
-	int			p;
-
 	exchange->reader.methods = &exchange_reader_methods;
 	exchange->nwords = record_words(exchange->description);
 	exchange->nstreams = exchange->shared->nprocesses;
 	exchange->streams = palloc0_array(GroupsStream, exchange->nstreams);
-	for (p = 0; p < exchange->nstreams; p++)
+	for (int p = 0; p < exchange->nstreams; p++)
 		open_stream(exchange, p);
 	exchange->source = -1;
 	exchange->runs = segment_merge_make(exchange->nstreams);

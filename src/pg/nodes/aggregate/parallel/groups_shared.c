@@ -59,13 +59,10 @@ start_phases(GroupsShared *shared)
 void
 groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int nlookups, int ndictionaries)
 {
-	int			l;
-	int			d;
-
 	shared->nprocesses = pcxt->nworkers + 1;
 	shared->nlookups = nlookups;
 	shared->ndictionaries = ndictionaries;
-	for (l = 0; l < nlookups; l++)
+	for (int l = 0; l < nlookups; l++)
 	{
 		SharedLookup *lookup = get_lookup(shared, l);
 
@@ -76,7 +73,7 @@ groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int nlookups, in
 		pg_atomic_init_u32(&lookup->state, SHARED_LOOKUP_WANTED);
 		ConditionVariableInit(&lookup->made);
 	}
-	for (d = 0; d < ndictionaries; d++)
+	for (int d = 0; d < ndictionaries; d++)
 		shared_dictionary_init(&groups_shared_dictionaries(shared)[d]);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	SharedFileSetInit(&shared->files, pcxt->seg);
@@ -88,12 +85,9 @@ groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int nlookups, in
 void
 groups_shared_reset(GroupsShared *shared, dsa_area *area)
 {
-	int			p;
-	int			d;
-
-	for (p = 0; p < shared->nprocesses; p++)
+	for (int p = 0; p < shared->nprocesses; p++)
 		block_store_free_shared(area, shared->written[p].blocks);
-	for (d = 0; d < shared->ndictionaries; d++)
+	for (int d = 0; d < shared->ndictionaries; d++)
 		shared_dictionary_reset(&groups_shared_dictionaries(shared)[d], area);
 	SharedFileSetDeleteAll(&shared->files);
 	start_phases(shared);

@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_SHARED_H
 #define HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_SHARED_H
 
-#include "postgres.h"
-
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/condition_variable.h"

@@ -20,8 +20,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PARALLEL_PARALLEL_H
 #define HPSORT_PG_NODES_AGGREGATE_PARALLEL_PARALLEL_H
 
-#include "postgres.h"
-
 #include "access/parallel.h"
 #include "utils/dsa.h"
 

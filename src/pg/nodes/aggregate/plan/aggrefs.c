@@ -25,6 +25,7 @@
 #include "utils/typcache.h"
 
 #include "pg/column/column.h"
+#include "pg/compat.h"
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
 #include "pg/nodes/aggregate/plan/aggregate_function.h"
@@ -243,11 +244,9 @@ is_constant(Node *expression)
 static bool
 are_constants(const List *expressions)
 {
-	ListCell   *lc;
-
-	foreach(lc, expressions)
+	foreach_ptr(Node, node, expressions)
 	{
-		if (!is_constant((Node *) lfirst(lc)))
+		if (!is_constant(node))
 			return false;
 	}
 	return true;
@@ -477,12 +476,11 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const TargetEntry *argument;
 	Expr	   *inner;
-	int			i;
 
 	if (aggref->aggdistinct != NIL || aggref->args == NIL)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args);
-	for (i = 1; i < list_length(aggref->args); i++)
+	for (int i = 1; i < list_length(aggref->args); i++)
 	{
 		const TargetEntry *option = list_nth_node(TargetEntry, aggref->args, i);
 
@@ -512,15 +510,13 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 static bool
 is_computed_by_core(const Aggref *aggref)
 {
-	ListCell   *lc;
-
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggorder != NIL ||
 		aggref->aggdistinct != NIL || aggref->agglevelsup != 0 ||
 		aggref->aggsplit != AGGSPLIT_SIMPLE)
 		return false;
-	foreach(lc, aggref->args)
+	foreach_node(TargetEntry, target, aggref->args)
 	{
-		Expr	   *argument = lfirst_node(TargetEntry, lc)->expr;
+		Expr	   *argument = target->expr;
 
 		if (expression_columns(argument) == NIL && !is_constant((Node *) argument))
 			return false;

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREFS_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREFS_H
 
-#include "postgres.h"
-
 #include "nodes/primnodes.h"
 
 #include "pg/nodes/aggregate/plan/aggregate_function.h"

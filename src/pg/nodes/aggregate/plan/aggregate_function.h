@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREGATE_FUNCTION_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREGATE_FUNCTION_H
 
-#include "postgres.h"
-
 typedef enum AggregateFunction
 {
 	AGGREGATE_FUNCTION_NONE,	/* not answered */

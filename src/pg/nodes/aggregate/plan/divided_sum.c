@@ -16,6 +16,7 @@
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 
+#include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/divided_sum.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
@@ -124,13 +125,12 @@ static Expr *
 add_up(List *sums)
 {
 	Expr	   *total = NULL;
-	ListCell   *lc;
 
 	if (list_length(sums) == 1)
 		return linitial(sums);
-	foreach(lc, sums)
+	foreach_ptr(Expr, part, sums)
 	{
-		Expr	   *sum = first_of(list_make2(lfirst(lc), make_numeric(0)));
+		Expr	   *sum = first_of(list_make2(part, make_numeric(0)));
 
 		total = total ? make_call(F_NUMERIC_ADD, NUMERICOID, list_make2(total, sum)) : sum;
 	}
@@ -144,7 +144,6 @@ sum_of_case(const Aggref *aggref, Index rti)
 	const CaseExpr *argument;
 	List	   *before = NIL;
 	List	   *sums = NIL;
-	ListCell   *lc;
 
 	argument = (const CaseExpr *) linitial_node(TargetEntry, aggref->args)->expr;
 	if (!IsA(argument, CaseExpr) || argument->arg != NULL ||
@@ -152,10 +151,8 @@ sum_of_case(const Aggref *aggref, Index rti)
 		return NULL;
 	if (aggref->aggfilter)
 		before = list_make1(make_test(aggref->aggfilter, IS_TRUE));
-	foreach(lc, argument->args)
+	foreach_node(CaseWhen, when, argument->args)
 	{
-		const CaseWhen *when = lfirst_node(CaseWhen, lc);
-
 		if (!add_sum(&sums, aggref, when->result, lappend(list_copy(before), when->expr), rti))
 			return NULL;
 		before = lappend(before, make_test(when->expr, IS_NOT_TRUE));

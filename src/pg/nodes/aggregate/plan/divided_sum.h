@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_DIVIDED_SUM_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_DIVIDED_SUM_H
 
-#include "postgres.h"
-
 #include "nodes/primnodes.h"
 
 /*

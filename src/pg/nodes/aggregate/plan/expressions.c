@@ -23,11 +23,9 @@
 bool
 columns_have(const List *columns, const Var *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
+	foreach_node(Var, other, columns)
 	{
-		if (is_same_column(lfirst_node(Var, lc), column))
+		if (is_same_column(other, column))
 			return true;
 	}
 	return false;
@@ -121,7 +119,6 @@ is_no_computation(Oid function, void *context)
 	Oid		   *types;
 	int			ntypes;
 	bool		any;
-	int			i;
 
 	if (function > fmgr_last_builtin_oid ||
 		fmgr_builtin_oid_index[function] == InvalidOidBuiltinMapping)
@@ -129,7 +126,7 @@ is_no_computation(Oid function, void *context)
 	if (func_volatile(function) != PROVOLATILE_STABLE)
 		return func_volatile(function) == PROVOLATILE_VOLATILE;
 	any = is_of_categories(get_func_signature(function, &types, &ntypes), times);
-	for (i = 0; i < ntypes; i++)
+	for (int i = 0; i < ntypes; i++)
 		any |= is_of_categories(types[i], times);
 	return !any;
 }
@@ -220,11 +217,9 @@ has_foreign_rows(Node *node, void *context)
 bool
 expression_has_typmods(const PlannerInfo *root, const Expr *expression)
 {
-	ListCell   *lc;
-
-	foreach(lc, expression_columns(expression))
+	foreach_node(Var, column, expression_columns(expression))
 	{
-		RangeTblEntry *rte = planner_rt_fetch(lfirst_node(Var, lc)->varno, root);
+		RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
 
 		if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY)
 			return false;
@@ -248,26 +243,21 @@ expression_width(PlannerInfo *root, const Expr *expression)
 {
 	int16		length = get_typlen(exprType((const Node *) expression));
 	double		width = 0;
-	ListCell   *lc;
 
 	if (length > 0)
 		return length;
-	foreach(lc, expression_columns(expression))
-		width += column_width(root, lfirst_node(Var, lc));
+	foreach_node(Var, column, expression_columns(expression))
+		width += column_width(root, column);
 	return width;
 }
 
 int
 target_column(const PathTarget *target, const Var *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, target->exprs)
+	foreach_ptr(const Var, other, target->exprs)
 	{
-		const Var  *other = (const Var *) lfirst(lc);
-
 		if (IsA(other, Var) && is_same_column(other, column))
-			return foreach_current_index(lc);
+			return foreach_current_index(other);
 	}
 	return -1;
 }

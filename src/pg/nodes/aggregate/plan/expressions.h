@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_EXPRESSIONS_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_EXPRESSIONS_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"

@@ -102,14 +102,11 @@ find_arithmetic(const GroupsQuery *query, Expr *expression)
 {
 	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
 	NumericUnit unit;
-	ListCell   *lc;
 
 	if (arithmetic == NULL || batch_arithmetic_kind(arithmetic, &unit) != COLUMN_KIND_NUMERIC)
 		return arithmetic;
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form == DERIVED_VALUES && equal(answer->argument, expression))
 			return arithmetic;
 	}
@@ -120,16 +117,12 @@ find_arithmetic(const GroupsQuery *query, Expr *expression)
 static const StarLookup *
 lookup_of(const GroupsQuery *query, const List *columns)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 		bool		all = true;
 
-		foreach(lc2, columns)
-			all &= bms_is_member(lfirst_node(Var, lc2)->varno, lookup->path->parent->relids);
+		foreach_node(Var, column, columns)
+			all &= bms_is_member(column->varno, lookup->path->parent->relids);
 		if (all)
 			return lookup;
 	}
@@ -141,10 +134,9 @@ static int
 count_looked_up(const GroupsQuery *query, const Expr *expression)
 {
 	int			n = 0;
-	ListCell   *lc;
 
-	foreach(lc, expression_columns(expression))
-		n += !column_is_read(lfirst_node(Var, lc), query->rti);
+	foreach_node(Var, column, expression_columns(expression))
+		n += !column_is_read(column, query->rti);
 	return n;
 }
 
@@ -200,16 +192,12 @@ static List *
 computed_expressions(const GroupsQuery *query)
 {
 	List	   *expressions = NIL;
-	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]))
 			expressions = list_append_unique(expressions, query->groups[g].expression);
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form != DERIVED_NONE)
 			expressions = list_append_unique(expressions, answer->argument);
 	}
@@ -226,20 +214,16 @@ groups_budget(const GroupsQuery *query, bool exchange)
 		.lookup = true,
 		.dimensions = (size_t) Min(star_bytes(query), (double) SIZE_MAX / 2)
 	};
-	ListCell   *lc;
-	int			g;
 
-	foreach(lc, computed_expressions(query))
-		takers.memos += find_arithmetic(query, lfirst(lc)) ? count_looked_up(query, lfirst(lc)) :
-		has_memo(query, expression_columns(lfirst(lc)));
-	for (g = 0; g < query->ngroups; g++)
+	foreach_ptr(Expr, expression, computed_expressions(query))
+		takers.memos += find_arithmetic(query, expression) ? count_looked_up(query, expression) :
+		has_memo(query, expression_columns(expression));
+	for (int g = 0; g < query->ngroups; g++)
 		takers.dictionaries += derived_form_has_numbers(query->groups[g].form);
-	foreach(lc, query->answers)
-		takers.dictionaries += ((const AggregateAnswer *) lfirst(lc))->form == DERIVED_NUMBERS;
-	foreach(lc, query->reads)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
+		takers.dictionaries += answer->form == DERIVED_NUMBERS;
+	foreach_int(read, query->reads)
 	{
-		ColumnRead	read = (ColumnRead) lfirst_int(lc);
-
 		takers.dictionaries += read == READ_EQUAL || read == READ_IDENTICAL;
 		takers.datum_buffers += read == READ_DATUMS;
 	}
@@ -253,13 +237,11 @@ static Cost
 keys_cost(const GroupsQuery *query, double rows)
 {
 	Cost		total = 0;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, query->lookups)
-		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		foreach_node(OpExpr, clause, lookup->clauses)
 	{
-		Expr	   *key = linitial(lfirst_node(OpExpr, lc2)->args);
+		Expr	   *key = linitial(clause->args);
 
 		if (plain_column(key) == NULL)
 			total += expression_cost(query, key, rows);
@@ -272,12 +254,11 @@ static Cost
 derived_cost(const GroupsQuery *query, double rows)
 {
 	Cost		total = 0;
-	ListCell   *lc;
 
-	foreach(lc, computed_expressions(query))
-		total += expression_cost(query, lfirst(lc), rows);
-	foreach(lc, query->reads)
-		total += lfirst_int(lc) == READ_DATUMS ? cost_of_rows(rows * DATUM_ROW_COST) : 0;
+	foreach_ptr(Expr, expression, computed_expressions(query))
+		total += expression_cost(query, expression, rows);
+	foreach_int(read, query->reads)
+		total += read == READ_DATUMS ? cost_of_rows(rows * DATUM_ROW_COST) : 0;
 	return total;
 }
 
@@ -332,22 +313,18 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
 	List	   *numbered = NIL;
 	double		most = 0;
-	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query_group_has_numbers(&query->groups[g]))
 			numbered = lappend(numbered, query->groups[g].expression);
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (aggref_has_numbers(answer))
 			numbered = lappend(numbered, answer->argument);
 	}
-	foreach(lc, numbered)
-		most = Max(most, expression_groups(root, list_make1(lfirst(lc)), Max(rows, 1)) *
-				   (expression_width(root, lfirst(lc)) + DICTIONARY_VALUE_BYTES));
+	foreach_ptr(Expr, expression, numbered)
+		most = Max(most, expression_groups(root, list_make1(expression), Max(rows, 1)) *
+				   (expression_width(root, expression) + DICTIONARY_VALUE_BYTES));
 	return hpsort_debug_aggregate == NODE_FORCE || most <= groups_budget(query, true).dictionary;
 }
 
@@ -355,10 +332,9 @@ bool
 groups_fit_beside_parts(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
 {
 	bool		divided = false;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
-		divided |= ((const StarLookup *) lfirst(lc))->nparts > 1;
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		divided |= lookup->nparts > 1;
 	return !divided || hpsort_debug_aggregate == NODE_FORCE ||
 		(groups_numbers_fit(root, query, rows) &&
 		 ngroups * (TABLE_GROUP_BYTES + query->nsummaries * TABLE_SOURCE_BYTES) <=
@@ -369,15 +345,11 @@ groups_fit_beside_parts(PlannerInfo *root, const GroupsQuery *query, double ngro
 static List *
 add_numbered(const GroupsQuery *query, List *numbered, List *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
+	foreach_node(Var, column, columns)
 	{
-		const Var  *column = lfirst_node(Var, lc);
-
 		if (groups_query_reads(query, column, READ_IDENTICAL) ||
 			groups_query_reads(query, column, READ_EQUAL))
-			numbered = list_append_unique(numbered, lfirst(lc));
+			numbered = list_append_unique(numbered, column);
 	}
 	return numbered;
 }
@@ -387,15 +359,11 @@ static List *
 numbered_columns(const GroupsQuery *query)
 {
 	List	   *numbered = NIL;
-	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		numbered = add_numbered(query, numbered, query->groups[g].columns);
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form != DERIVED_NONE)
 			numbered = add_numbered(query, numbered,
 									expression_columns(answer->argument));
@@ -436,12 +404,9 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 	double		refused = 0;
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
-	ListCell   *lc;
-	int			g;
 
-	foreach(lc, numbered)
+	foreach_node(Var, column, numbered)
 	{
-		Var		   *column = lfirst_node(Var, lc);
 		double		width = column_width(root, column);
 		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
 												 NULL);
@@ -451,7 +416,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 												  width, budget, &total);
 
 		row += width;
-		for (g = 0; g < query->ngroups; g++)
+		for (int g = 0; g < query->ngroups; g++)
 		{
 			const QueryGroup *group = &query->groups[g];
 			QualCost	cost;
@@ -464,7 +429,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 			total += without * cost.per_tuple;
 		}
 	}
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		double		again;
@@ -478,8 +443,8 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 		refused = Max(refused, again);
 		cost_qual_eval_node(&cost, (Node *) group->expression, root);
 		total += again * cost.per_tuple;
-		foreach(lc, group->columns)
-			row += list_member(numbered, lfirst(lc)) ? 0 : column_width(root, lfirst_node(Var, lc));
+		foreach_node(Var, input, group->columns)
+			row += list_member(numbered, input) ? 0 : column_width(root, input);
 	}
 	return total + cost_of_rows(refused * TABLE_REFUSED_COST) +
 		2 * refused * row / BLCKSZ * seq_page_cost;
@@ -488,9 +453,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 bool
 groups_are_derived(const GroupsQuery *query)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
 	return query->value_numbers;
@@ -500,11 +463,9 @@ groups_are_derived(const GroupsQuery *query)
 static bool
 has_derived(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
+		if (answer->form != DERIVED_NONE)
 			return true;
 	}
 	return query->ncore > 0 || query->lookups != NIL || groups_are_derived(query);
@@ -514,11 +475,10 @@ double
 groups_count(PlannerInfo *root, const GroupsQuery *query, double core_groups, double rows)
 {
 	List	   *expressions = NIL;
-	int			g;
 
 	if (!groups_are_derived(query) && query->sets == NIL)
 		return core_groups;
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
 	rows = expression_groups(root, expressions, Max(rows, 1));
 	return query->sets ? rows : Min(core_groups, rows);
@@ -533,11 +493,9 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 		   double processes)
 {
 	double		runs = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
 		double		values;
 
 		if (!groups_query_wants_runs(query, answer))
@@ -568,9 +526,8 @@ PairEstimate
 groups_pair_estimate(PlannerInfo *root, const GroupsQuery *query)
 {
 	PairEstimate pairs = {.places = 1};
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		pair_estimate_add_group(&pairs, root, query->groups[g].expression,
 								query->groups[g].read == READ_VALUES ? query->groups[g].form :
 								DERIVED_NUMBERS);
@@ -624,7 +581,6 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	double		runs;
 	double		share;
 	double		disk;
-	ListCell   *lc;
 
 	/* A state takes a count for each row, far below what a function call costs. */
 	if (query->states)
@@ -632,8 +588,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		path->path.startup_cost = total;
 		return;
 	}
-	foreach(lc, path->custom_paths)
-		rows += ((Path *) lfirst(lc))->rows;
+	foreach_ptr(const Path, read, path->custom_paths)
+		rows += read->rows;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->jobs || !has_derived(query)))
 	{
@@ -653,11 +609,11 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	total += derived_cost(query, rows) + core_costs(query, rows) +
 		dictionary_cost(root, query, rows, resident, &budget);
 	total += cost_of_rows(rows * share + STARTUP_COST);
-	foreach(lc, query->filters)
+	foreach_ptr(Node, filter, query->filters)
 	{
 		QualCost	cost;
 
-		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
+		cost_qual_eval_node(&cost, filter, root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
 	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows,

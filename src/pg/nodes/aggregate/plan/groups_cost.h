@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_COST_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_COST_H
 
-#include "postgres.h"
-
 #include "nodes/extensible.h"
 
 #include "pg/nodes/aggregate/plan/groups_query.h"

@@ -27,9 +27,7 @@
 static QueryGroup *
 find_group(const GroupsQuery *query, Node *expression)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (equal(query->groups[g].output, expression))
 			return &query->groups[g];
 	return NULL;
@@ -40,12 +38,10 @@ static List *
 indexes_of_refs(const GroupsQuery *query, const List *refs)
 {
 	List	   *indexes = NIL;
-	ListCell   *lc;
-	int			g;
 
-	foreach(lc, refs)
-		for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].ref == (Index) lfirst_int(lc))
+	foreach_int(ref, refs)
+		for (int g = 0; g < query->ngroups; g++)
+		if (query->groups[g].ref == (Index) ref)
 			indexes = lappend_int(indexes, g);
 	return indexes;
 }
@@ -69,9 +65,7 @@ note_grouping_call(GroupsQuery *query, GroupingFunc *call)
 bool
 groups_query_reads(const GroupsQuery *query, const Var *column, ColumnRead read)
 {
-	int			c;
-
-	for (c = 0; c < list_length(query->columns) && column_is_read(column, query->rti); c++)
+	for (int c = 0; c < list_length(query->columns) && column_is_read(column, query->rti); c++)
 		if (list_nth_int(query->columns, c) == column->varattno &&
 			list_nth_int(query->reads, c) == (int) read)
 			return true;
@@ -101,11 +95,9 @@ static void
 add_columns(GroupsQuery *query, List *columns)
 {
 	double		rows = find_base_rel(query->root, query->rti)->rows;
-	ListCell   *lc;
 
-	foreach(lc, columns)
+	foreach_node(Var, column, columns)
 	{
-		const Var  *column = lfirst_node(Var, lc);
 		ColumnRead	read = READ_DATUMS;
 
 		if (column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE)
@@ -122,22 +114,15 @@ add_columns(GroupsQuery *query, List *columns)
 static void
 add_core_columns(GroupsQuery *query, const Aggref *aggref)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
 	query->ncore++;
-	foreach(lc, aggref->args)
+	foreach_node(TargetEntry, target, aggref->args)
 	{
-		List	   *columns = expression_columns(lfirst_node(TargetEntry, lc)->expr);
+		List	   *columns = expression_columns(target->expr);
 
-		foreach(lc2, columns)
-		{
-			const Var  *column = lfirst_node(Var, lc2);
-
+		foreach_node(Var, column, columns)
 			add_column(query, column,
 					   column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
 					   READ_DATUMS : READ_VALUES);
-		}
 	}
 }
 
@@ -223,11 +208,8 @@ note_group(GroupsQuery *query, Expr *output, const SortGroupClause *clause, bool
 static bool
 note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Expr	   *output = (Expr *) get_sortgroupclause_expr(clause, root->processed_tlist);
 
 		if (IsA(compat_ungrouped(root, (Node *) output), Const) && !sets)
@@ -248,18 +230,13 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 static bool
 is_equal_to_another(const PlannerInfo *root, const Var *column)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, root->eq_classes)
+	foreach_node(EquivalenceClass, ec, root->eq_classes)
 	{
-		const EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
-
 		if (list_length(ec->ec_members) < 2)
 			continue;
-		foreach(lc2, ec->ec_members)
+		foreach_node(EquivalenceMember, other, ec->ec_members)
 		{
-			const Var  *member = plain_column(lfirst_node(EquivalenceMember, lc2)->em_expr);
+			const Var  *member = plain_column(other->em_expr);
 
 			if (member && is_same_column(member, column))
 				return true;
@@ -295,13 +272,12 @@ static bool
 note_expressions(PlannerInfo *root, GroupsQuery *query, List *clauses)
 {
 	List	   *expressions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		if (!IsA(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist),
+		if (!IsA(get_sortgroupclause_expr(clause, root->processed_tlist),
 				 Var))
-			expressions = lappend(expressions, lfirst(lc));
+			expressions = lappend(expressions, clause);
 	}
 	return note_groups(root, query, expressions, false);
 }
@@ -330,12 +306,10 @@ note_argument(GroupsQuery *query, const AggregateAnswer *answer)
 static int
 index_of(List **expressions, Expr *expression)
 {
-	ListCell   *lc;
-
-	foreach(lc, *expressions)
+	foreach_ptr(const Expr, other, *expressions)
 	{
-		if (equal(lfirst(lc), expression))
-			return foreach_current_index(lc);
+		if (equal(other, expression))
+			return foreach_current_index(other);
 	}
 	*expressions = lappend(*expressions, expression);
 	return list_length(*expressions) - 1;
@@ -354,10 +328,9 @@ static bool
 is_refused_late(const GroupsQuery *query)
 {
 	bool		refuses = query->conditions != NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
-		refuses |= ((const StarLookup *) lfirst(lc))->jointype != JOIN_LEFT;
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		refuses |= lookup->jointype != JOIN_LEFT;
 	return refuses;
 }
 
@@ -477,13 +450,10 @@ groups_query_computes(const GroupsQuery *query, List *expressions)
 static QueryGroup *
 group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		QueryGroup *group = &query->groups[g];
 		TypeCacheEntry *entry;
-		ListCell   *lc;
 		Oid			sortop = InvalidOid;
 		Oid			type = group->type;
 
@@ -491,10 +461,8 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 			continue;
 		if (column_kind(type) == COLUMN_KIND_ENUM)
 			type = ANYENUMOID;
-		foreach(lc, pathkey->pk_eclass->ec_members)
+		foreach_node(EquivalenceMember, member, pathkey->pk_eclass->ec_members)
 		{
-			EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
-
 			if (equal(member->em_expr, group->expression))
 				sortop = compat_pathkey_sortop(pathkey, type);
 		}
@@ -524,9 +492,7 @@ groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer)
 static bool
 are_unordered(const GroupsQuery *query)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query_group_has_numbers(&query->groups[g]))
 			return true;
 	return query->ngroups > 0 && query->ncore > 0;
@@ -546,16 +512,11 @@ groups_query_wants_order(const GroupsQuery *query)
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
-	ListCell   *lc;
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (aggref_adds_floats(answer))
 			return true;
 	}
@@ -566,9 +527,7 @@ groups_query_is_serial(const GroupsQuery *query)
 static bool
 has_column(const QueryGroup *groups, int n, const Var *column)
 {
-	int			g;
-
-	for (g = 0; g < n; g++)
+	for (int g = 0; g < n; g++)
 		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
 			groups[g].form != DERIVED_EQUAL && !derived_form_has_numbers(groups[g].form) &&
 			is_same_column((const Var *) groups[g].expression, column))
@@ -584,13 +543,11 @@ has_column(const QueryGroup *groups, int n, const Var *column)
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 {
-	ListCell   *lc;
-
 	if (IsA(group->expression, Var))
 		return false;
-	foreach(lc, group->columns)
+	foreach_node(Var, column, group->columns)
 	{
-		if (!has_column(groups, n, lfirst_node(Var, lc)))
+		if (!has_column(groups, n, column))
 			return false;
 	}
 	return true;
@@ -603,9 +560,8 @@ static void
 drop_determined_numbers(GroupsQuery *query)
 {
 	int			n = 0;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form != DERIVED_NUMBERS ||
 			!is_determined(query->groups, query->ngroups, &query->groups[g]))
 			query->groups[n++] = query->groups[g];
@@ -621,10 +577,7 @@ drop_determined_numbers(GroupsQuery *query)
 static bool
 are_alike(const GroupsQuery *query)
 {
-	int			g;
-	ListCell   *lc;
-
-	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
+	for (int g = 0; g < query->ngroups && query->ngroups > 1; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		Node	   *expression = (Node *) group->expression;
@@ -633,8 +586,8 @@ are_alike(const GroupsQuery *query)
 		if (group->determined && alike)
 			continue;
 		if (query_group_has_numbers(group))
-			foreach(lc, group->columns)
-				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
+			foreach_node(Var, column, group->columns)
+				alike &= column_kind(column->vartype) != COLUMN_KIND_NONE;
 		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
 												 exprCollation(expression)))
 			return false;
@@ -652,7 +605,6 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 {
 	QueryGroup *ordered = palloc0_array(QueryGroup, query->ngroups + 1);
 	int			n = 0;
-	int			g;
 	ListCell   *lc;
 
 	drop_determined_numbers(query);
@@ -674,7 +626,7 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 			ordered[n++] = *group;
 		query->pathkeys = lappend(query->pathkeys, pathkey);
 	}
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups,
 													   &query->groups[g]))
 			ordered[n++] = query->groups[g];
@@ -689,11 +641,9 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 static bool
 can_have_sets(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		if (((const AggregateAnswer *) lfirst(lc))->outsized)
+		if (answer->outsized)
 			return false;
 	}
 	return true;
@@ -702,12 +652,8 @@ can_have_sets(const GroupsQuery *query)
 bool
 groups_query_reads_each_set(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->with ||
 			(column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
 			 answer->function != AGGREGATE_FUNCTION_COUNT))
@@ -720,16 +666,13 @@ groups_query_reads_each_set(const GroupsQuery *query)
 static void
 add_keys(GroupsQuery *query)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
-			add_columns(query, expression_columns(linitial(lfirst_node(OpExpr, lc2)->args)));
+		foreach_node(OpExpr, clause, lookup->clauses)
+			add_columns(query, expression_columns(linitial(clause->args)));
 	}
-	foreach(lc, query->conditions)
-		add_columns(query, expression_columns(lfirst_node(RestrictInfo, lc)->clause));
+	foreach_node(RestrictInfo, rinfo, query->conditions)
+		add_columns(query, expression_columns(rinfo->clause));
 }
 
 bool
@@ -739,8 +682,6 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	List	   *all = root->parse->distinctClause;
 	List	   *clauses = compat_distinct_clause(root);
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
-	ListCell   *lc;
-	int			g;
 
 	if (stage == UPPERREL_GROUP_AGG)
 	{
@@ -755,12 +696,12 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	/* Groups by constants alone are not the one group that there is without any. */
 	if (query->ngroups == 0 && all != NIL)
 		return false;
-	foreach(lc, sets)
-		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);
+	foreach_ptr(List, set, sets)
+		query->sets = lcons(indexes_of_refs(query, set), query->sets);
 	if (is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 

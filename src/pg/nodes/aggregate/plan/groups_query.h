@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 #include "pg/nodes/aggregate/plan/aggrefs.h"

@@ -80,19 +80,17 @@ may_read_pages(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	const Path *seqscan = NULL;
 	bool		any = false;
 	Cost		cheapest = DBL_MAX;
-	ListCell   *lc;
 
-	foreach(lc, rel->partial_pathlist)
+	foreach_ptr(Path, partial, rel->partial_pathlist)
 	{
-		const Path *scan = core_scan((Path *) lfirst(lc), rel);
+		const Path *scan = core_scan(partial, rel);
 
 		any = any || scan != NULL;
 		if (scan && scan->pathtype == T_SeqScan)
 			seqscan = scan;
 	}
-	foreach(lc, paths)
+	foreach_ptr(const Path, path, paths)
 	{
-		const Path *path = (const Path *) lfirst(lc);
 		const Path *scan = path->param_info == NULL ? core_scan(path, rel) : NULL;
 
 		if (scan == NULL)
@@ -118,16 +116,13 @@ static bool
 is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	ListCell   *lc;
 
 	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
 		!may_read_pages(root, rel, paths))
 		return false;
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		/*
 		 * Core evaluates a constant clause in a Result above the scan, and EXPLAIN shows a
 		 * subplan below it: the node has neither.
@@ -159,16 +154,14 @@ static bool
 may_prune_later(const RelOptInfo *rel)
 {
 	Bitmapset  *key = NULL;
-	ListCell   *lc;
-	int			i;
 
 	if (!enable_partition_pruning || rel->part_scheme == NULL || rel->nparts < 2)
 		return false;
-	for (i = 0; i < rel->part_scheme->partnatts; i++)
+	for (int i = 0; i < rel->part_scheme->partnatts; i++)
 		pull_varattnos((Node *) rel->partexprs[i], rel->relid, &key);
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+		Node	   *clause = (Node *) rinfo->clause;
 		Bitmapset  *columns = NULL;
 
 		pull_varattnos(clause, rel->relid, &columns);
@@ -184,13 +177,12 @@ static List *
 find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	List	   *tables = NIL;
-	Index		i;
 
 	if (!planner_rt_fetch(rel->relid, root)->inh)
 		return is_readable(root, rel, paths) ? list_make1(rel) : NIL;
 	if (root->append_rel_array == NULL)
 		return NIL;
-	for (i = 1; i < root->simple_rel_array_size; i++)
+	for (Index i = 1; i < root->simple_rel_array_size; i++)
 	{
 		RelOptInfo *child = root->simple_rel_array[i];
 
@@ -215,17 +207,14 @@ static List *
 translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, tables)
+	foreach_ptr(RelOptInfo, table, tables)
 	{
-		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
 		List	   *own = NIL;
 
-		foreach(lc2, columns)
+		foreach_int(column, columns)
 			own = lappend_int(own, translate_column(root, table->relid, rel->relid,
-													lfirst_int(lc2)));
+													column));
 		result = lappend(result, own);
 	}
 	return result;
@@ -236,12 +225,9 @@ static PathTarget *
 target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *table)
 {
 	PathTarget *target = create_empty_pathtarget();
-	ListCell   *lc;
 
-	foreach(lc, input->filters)
+	foreach_ptr(Node, filter, input->filters)
 	{
-		Node	   *filter = (Node *) lfirst(lc);
-
 		if (table != input->rel)
 			filter = adjust_appendrel_attrs_multilevel(root, filter, table, input->rel);
 		add_column_to_pathtarget(target, (Expr *) filter, 0);
@@ -258,9 +244,8 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, const Residen
 {
 	ResidentEstimate *residents = palloc0_array(ResidentEstimate, list_length(input->tables));
 	ResidentTables all = {.ntables = list_length(input->tables)};
-	int			t;
 
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		List	   *columns = (List *) list_nth(input->table_columns, t);
@@ -280,7 +265,7 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, const Residen
 										 table->tuples);
 	}
 	if (all.ncolumns > 0 && resident_tables_pay(&all, list_length(input->columns), jobs))
-		for (t = 0; t < all.ntables; t++)
+		for (int t = 0; t < all.ntables; t++)
 			residents[t].gpu |= residents[t].together;
 	return residents;
 }
@@ -316,12 +301,11 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 					 double part)
 {
 	Cost		total = 0;
-	int			t;
 
 	if (workers > 0)
 		total += RESIDENT_SETUP_FACTOR * parallel_setup_cost *
 			aggregate_input_resident_part(input, false);
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		const ResidentEstimate *resident = &input->residents[t];
@@ -362,9 +346,8 @@ aggregate_input_cached_cost(const AggregateInput *input)
 {
 	Cost		cost = 0;
 	double		pages = 0;
-	int			t;
 
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		const RelOptInfo *table = (const RelOptInfo *) list_nth(input->tables, t);
 		double		page_cost;
@@ -381,9 +364,8 @@ aggregate_input_resident_part(const AggregateInput *input, bool gpu)
 {
 	double		resident = 0;
 	double		rows = 0;
-	int			t;
 
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 
@@ -413,13 +395,10 @@ aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel
 {
 	RelOptInfo	rel = *input_rel;
 	double		pages = 0;
-	ListCell   *lc;
 
 	rel.rel_parallel_workers = 0;
-	foreach(lc, input->tables)
+	foreach_ptr(RelOptInfo, table, input->tables)
 	{
-		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
-
 		pages += table->pages;
 		rel.rel_parallel_workers = combine_settings(rel.rel_parallel_workers,
 													table->rel_parallel_workers);

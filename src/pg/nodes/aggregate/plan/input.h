@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_INPUT_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_INPUT_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 #include "pg/resident/source/source.h"

@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_MEMORY_BUDGET_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_MEMORY_BUDGET_H
 
-#include "postgres.h"
-
 /* Who takes part. */
 typedef struct MemoryTakers
 {

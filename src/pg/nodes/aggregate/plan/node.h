@@ -23,8 +23,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
 
-#include "postgres.h"
-
 #include "nodes/extensible.h"
 
 /* The methods of the plan node: its executor half (groups_exec.c) has them. */

@@ -170,11 +170,10 @@ pair_estimate_has_window(const PairEstimate *groups, const List *answers,
 						 const MemoryBudget *budget)
 {
 	double		memory = budget->aggregation * ARRAYS_PART;
-	ListCell   *lc;
 
-	foreach(lc, answers)
+	foreach_ptr(const AggregateAnswer, answer, answers)
 	{
-		if (((const AggregateAnswer *) lfirst(lc))->needs == AGGREGATE_NEEDS_RUNS)
+		if (answer->needs == AGGREGATE_NEEDS_RUNS)
 			memory = budget->aggregation * ARRAYS_PART_BESIDE_RUNS;
 	}
 	return groups->places * (WINDOW_GROUP_BYTES + list_length(answers) * WINDOW_SOURCE_BYTES) <=

@@ -13,8 +13,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_PLAN_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_PLAN_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/memory_budget.h"

@@ -68,11 +68,10 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 			List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	ListCell   *lc;
 
-	foreach(lc, list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS))
+	foreach_ptr(Expr, expr, list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS))
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject((Expr *) lfirst(lc)),
+										  makeTargetEntry(copyObject(expr),
 														  list_length(scan->custom_scan_tlist) + 1,
 														  NULL, false));
 	scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
@@ -101,9 +100,8 @@ static List *
 describe_groups(const GroupsQuery *query)
 {
 	List	   *groups = NIL;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 
@@ -124,21 +122,19 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	List	   *expressions = NIL;
 	List	   *lookups = NIL;
 	bool		gpu;
-	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].output);
 	expressions = list_concat(expressions, query->aggregates);
 	expressions = list_concat(expressions, query->grouping_calls);
 	expressions = list_concat(expressions, query->divided);
-	foreach(lc, query->lookups)
+	foreach_ptr(StarLookup, lookup, query->lookups)
 	{
-		lookups = lappend(lookups, star_describe(query, lfirst(lc)));
-		expressions = list_concat(expressions, star_expressions(query, lfirst(lc)));
+		lookups = lappend(lookups, star_describe(query, lookup));
+		expressions = list_concat(expressions, star_expressions(query, lookup));
 	}
-	foreach(lc, query->conditions)
-		expressions = lappend(expressions, lfirst_node(RestrictInfo, lc)->clause);
+	foreach_node(RestrictInfo, rinfo, query->conditions)
+		expressions = lappend(expressions, rinfo->clause);
 
 	if (query->lookups != NIL)
 	{
@@ -208,21 +204,17 @@ count_jobs(const GroupsQuery *query, Bitmapset **values)
 static bool
 find_maps(const GroupsQuery *query, Bitmapset **mapped)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = lfirst(lc);
 		const Var  *key = plain_column(linitial(linitial_node(OpExpr, lookup->clauses)->args));
-		ListCell   *column;
 
 		if (lookup->jointype == JOIN_RIGHT || lookup->many || lookup->nparts > 1 ||
 			list_length(lookup->clauses) > 1 || !lookup->integers || key == NULL)
 			return false;
-		foreach(column, query->columns)
+		foreach_int(attno, query->columns)
 		{
-			if (lfirst_int(column) == key->varattno)
-				*mapped = bms_add_member(*mapped, foreach_current_index(column));
+			if (attno == key->varattno)
+				*mapped = bms_add_member(*mapped, foreach_current_index(attno));
 		}
 	}
 	return query->conditions == NIL;
@@ -232,9 +224,7 @@ find_maps(const GroupsQuery *query, Bitmapset **mapped)
 static int
 find_read(const GroupsQuery *query, const Var *column)
 {
-	int			c;
-
-	for (c = 0; c < list_length(query->columns); c++)
+	for (int c = 0; c < list_length(query->columns); c++)
 		if (list_nth_int(query->columns, c) == column->varattno &&
 			list_nth_int(query->reads, c) != READ_DATUMS)
 			return c;
@@ -249,23 +239,19 @@ static int
 find_base(const GroupsQuery *query, const QueryGroup *group)
 {
 	int			base = -1;
-	ListCell   *lc;
-	ListCell   *lc2;
 
 	if (column_kind_is_float(column_kind(group->type)) ||
 		(group->form == DERIVED_NUMBERS && !expression_equal_is_identical(group->expression)) ||
 		!expression_may_be_tried(group->expression))
 		return -1;
-	foreach(lc, group->columns)
+	foreach_node(Var, input, group->columns)
 	{
-		const Var  *column = lfirst_node(Var, lc);
+		const Var  *column = input;
 		int			c;
 
-		foreach(lc2, query->lookups)
+		foreach_ptr(const StarLookup, lookup, query->lookups)
 		{
-			const StarLookup *lookup = lfirst(lc2);
-
-			if (bms_is_member(lfirst_node(Var, lc)->varno, lookup->path->parent->relids))
+			if (bms_is_member(input->varno, lookup->path->parent->relids))
 				column = plain_column(linitial(linitial_node(OpExpr, lookup->clauses)->args));
 		}
 		c = column ? find_read(query, column) : -1;
@@ -283,9 +269,7 @@ find_base(const GroupsQuery *query, const QueryGroup *group)
 static bool
 find_grouped(const GroupsQuery *query, Bitmapset **read, Bitmapset **mapped)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		const Var  *column = plain_column(group->expression);
@@ -318,7 +302,6 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	Bitmapset  *mapped = NULL;
 	Bitmapset  *fields = NULL;
 	bool		all;			/* a sum may be of all values of a column */
-	ListCell   *lc;
 
 	if (query->derived_filters != NIL || query->sets != NIL || !find_maps(query, &mapped) ||
 		!find_grouped(query, &fields, &mapped))
@@ -326,10 +309,8 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	/* These are added up in memory in less time than the GPU takes. */
 	all = query->ngroups == 0 && list_length(query->columns) == 1 && query->filters == NIL &&
 		fact->baserestrictinfo == NIL;
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form != DERIVED_NONE || answer->read == READ_EQUAL ||
 			!aggref_is_looked_up(answer, query->ngroups > 0) ||
 			(all && (answer->function == AGGREGATE_FUNCTION_SUM ||
@@ -351,22 +332,17 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 static bool
 is_only_counted(const GroupsQuery *query, const Var *column)
 {
-	ListCell   *lc;
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (list_member(query->groups[g].columns, column))
 			return false;
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		if (list_member(pull_var_clause((Node *) ((const StarLookup *) lfirst(lc))->clauses, 0),
+		if (list_member(pull_var_clause((Node *) lookup->clauses, 0),
 						column))
 			return false;
 	}
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->argument == NULL ||
 			!list_member(expression_columns(answer->argument), column))
 			continue;
@@ -385,11 +361,9 @@ static void
 number_wide_values(PlannerInfo *root, GroupsQuery *query)
 {
 	PairEstimate pairs = groups_pair_estimate(root, query);
-	ListCell   *lc;
 
-	foreach(lc, query->answers)
+	foreach_ptr(AggregateAnswer, answer, query->answers)
 	{
-		AggregateAnswer *answer = lfirst(lc);
 		ListCell   *column;
 		ListCell   *read;
 
@@ -639,12 +613,8 @@ add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 static bool
 may_be_answered(const PathTarget *target)
 {
-	ListCell   *lc;
-
-	foreach(lc, target->exprs)
+	foreach_ptr(const Node, node, target->exprs)
 	{
-		const Node *node = (const Node *) lfirst(lc);
-
 		if (IsA(node, Aggref) && !aggref_may_be_answered((const Aggref *) node))
 			return false;
 	}

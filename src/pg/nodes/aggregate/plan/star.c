@@ -39,12 +39,9 @@ join_clauses(PlannerInfo *root, Relids outer, RelOptInfo *inner)
 {
 	Relids		both = bms_union(outer, inner->relids);
 	List	   *clauses = NIL;
-	ListCell   *lc;
 
-	foreach(lc, inner->joininfo)
+	foreach_node(RestrictInfo, rinfo, inner->joininfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		if (bms_is_subset(rinfo->required_relids, both))
 			clauses = lappend(clauses, rinfo);
 	}
@@ -65,12 +62,8 @@ base_relids(const PlannerInfo *root, Relids relids)
 static bool
 is_nullable(const PlannerInfo *root, int relid)
 {
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
+	foreach_node(SpecialJoinInfo, sjinfo, root->join_info_list)
 	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
 		if (sjinfo->jointype == JOIN_LEFT && bms_is_member(relid, sjinfo->syn_righthand))
 			return true;
 	}
@@ -81,11 +74,9 @@ is_nullable(const PlannerInfo *root, int relid)
 static bool
 is_right_side(const PlannerInfo *root, Relids relids)
 {
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
+	foreach_node(SpecialJoinInfo, sjinfo, root->join_info_list)
 	{
-		if (bms_overlap(lfirst_node(SpecialJoinInfo, lc)->syn_righthand, relids))
+		if (bms_overlap(sjinfo->syn_righthand, relids))
 			return true;
 	}
 	return false;
@@ -95,12 +86,8 @@ is_right_side(const PlannerInfo *root, Relids relids)
 static bool
 is_right_side_alone(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
+	foreach_node(SpecialJoinInfo, sjinfo, root->join_info_list)
 	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
 		if (bms_overlap(sjinfo->syn_righthand, rel->relids) &&
 			(sjinfo->jointype != JOIN_LEFT ||
 			 !bms_equal(base_relids(root, sjinfo->syn_righthand), rel->relids)))
@@ -116,17 +103,13 @@ is_right_side_alone(const PlannerInfo *root, const RelOptInfo *rel)
 static bool
 may_be_unique(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	ListCell   *lc;
-
 	if (root->simple_rte_array[rel->relid]->rtekind != RTE_RELATION)
 		return true;
-	foreach(lc, rel->indexlist)
+	foreach_node(IndexOptInfo, index, rel->indexlist)
 	{
-		const IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		bool		wanted = index->unique;
-		int			k;
 
-		for (k = 0; wanted && k < index->nkeycolumns && rel->baserestrictinfo == NIL; k++)
+		for (int k = 0; wanted && k < index->nkeycolumns && rel->baserestrictinfo == NIL; k++)
 			wanted = index->indexkeys[k] == 0 ||
 				bms_num_members(rel->attr_needed[index->indexkeys[k] - rel->min_attr]) > 1;
 		if (wanted)
@@ -151,13 +134,9 @@ is_unique(PlannerInfo *root, Relids relids, RelOptInfo *rel)
 static Relids
 joined_relids(const PlannerInfo *root, Relids relids)
 {
-	ListCell   *lc;
-
 	relids = bms_copy(relids);
-	foreach(lc, root->join_info_list)
+	foreach_node(SpecialJoinInfo, sjinfo, root->join_info_list)
 	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
 		if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
 			relids = bms_del_members(relids, sjinfo->syn_righthand);
 	}
@@ -222,19 +201,14 @@ connected(PlannerInfo *root, Relids relids)
 static bool
 has_wide_equality(PlannerInfo *root, Relids relids)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, root->eq_classes)
+	foreach_node(EquivalenceClass, ec, root->eq_classes)
 	{
-		EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
-
 		if (ec->ec_merged || list_length(ec->ec_members) < 2 ||
 			!bms_overlap(ec->ec_relids, relids))
 			continue;
-		foreach(lc2, ec->ec_members)
+		foreach_node(EquivalenceMember, member, ec->ec_members)
 		{
-			if (bms_membership(lfirst_node(EquivalenceMember, lc2)->em_relids) == BMS_MULTIPLE)
+			if (bms_membership(member->em_relids) == BMS_MULTIPLE)
 				return true;
 		}
 	}
@@ -251,12 +225,10 @@ find_jointype(PlannerInfo *root, const RelOptInfo *fact, Relids *relids, JoinTyp
 {
 	Relids		base = *relids;
 	Relids		joined = NULL;
-	ListCell   *lc;
 
 	*jointype = JOIN_INNER;
-	foreach(lc, root->join_info_list)
+	foreach_node(SpecialJoinInfo, sjinfo, root->join_info_list)
 	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
 		Relids		right = base_relids(root, sjinfo->syn_righthand);
 		Relids		left = base_relids(root, sjinfo->min_lefthand);
 
@@ -331,15 +303,12 @@ static bool
 are_integers(const List *clauses)
 {
 	Oid			operators[INDEX_MAX_KEYS];
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_node(OpExpr, clause, clauses)
 	{
-		const OpExpr *clause = lfirst_node(OpExpr, lc);
-
 		if (list_length(clauses) > 1 && plain_column(linitial(clause->args)) == NULL)
 			return false;
-		operators[foreach_current_index(lc)] = clause->opno;
+		operators[foreach_current_index(clause)] = clause->opno;
 	}
 	return lookup_compares_integers(list_length(clauses), operators);
 }
@@ -365,7 +334,6 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 {
 	StarLookup *lookup = palloc0_object(StarLookup);
 	RelOptInfo *rel;
-	ListCell   *lc;
 
 	lookup->nparts = 1;
 	lookup->many = !are_unique(root, fact->relids, relids);
@@ -382,10 +350,8 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 		return NULL;
 	lookup->path = rel->cheapest_total_path;
 	lookup->safe_path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
-	foreach(lc, join_clauses(root, fact->relids, rel))
+	foreach_node(RestrictInfo, rinfo, join_clauses(root, fact->relids, rel))
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		/* A condition above an outer join is none of its own. */
 		if (IS_OUTER_JOIN(lookup->jointype) &&
 			RINFO_IS_PUSHED_DOWN(rinfo, bms_union(fact->relids, rel->relids)))
@@ -464,14 +430,9 @@ add_dimension(Star *star, PlannerInfo *root, Relids dimension, bool may_be_many)
 									may_be_many && star->many == NULL);
 	List	   *parts = divide(root, star->fact, dimension);
 	Cost		cost = 0;
-	ListCell   *lc;
 
-	foreach(lc, parts)
-	{
-		const StarLookup *part = (const StarLookup *) lfirst(lc);
-
+	foreach_ptr(const StarLookup, part, parts)
 		cost += star_lookup_cost(root, part, part->path, rows);
-	}
 	if (whole && (parts == NIL || star_lookup_cost(root, whole, whole->path, rows) <= cost))
 	{
 		parts = list_make1(whole);
@@ -487,12 +448,9 @@ static Relids
 inner_relids(const Star *star)
 {
 	Relids		relids = bms_copy(star->fact->relids);
-	ListCell   *lc;
 
-	foreach(lc, star->lookups)
+	foreach_ptr(const StarLookup, lookup, star->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
 		if (lookup->jointype == JOIN_INNER)
 			relids = bms_add_members(relids, lookup->path->parent->relids);
 	}
@@ -507,18 +465,14 @@ static bool
 add_wide_conditions(const Star *star, PlannerInfo *root)
 {
 	Relids		before = star->fact->relids;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, star->lookups)
+	foreach_ptr(StarLookup, lookup, star->lookups)
 	{
-		StarLookup *lookup = (StarLookup *) lfirst(lc);
 		RelOptInfo *rel = lookup->path->parent;
 		Relids		narrow = bms_union(star->fact->relids, rel->relids);
 
-		foreach(lc2, join_clauses(root, before, rel))
+		foreach_node(RestrictInfo, rinfo, join_clauses(root, before, rel))
 		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
 			const EquivalenceClass *ec = rinfo->parent_ec;
 
 			if (bms_is_subset(rinfo->required_relids, narrow) ||
@@ -543,17 +497,13 @@ has_wide_clause(PlannerInfo *root, const Star *star, const RelOptInfo *rel, List
 {
 	const RelOptInfo *fact = star->fact;
 	Relids		inner = inner_relids(star);
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, rel->joininfo)
+	foreach_node(RestrictInfo, rinfo, rel->joininfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		bool		narrow = is_condition(rinfo, inner);
 
-		foreach(lc2, dimensions)
+		foreach_ptr(Bitmapset, dimension, dimensions)
 		{
-			Relids		dimension = (Relids) lfirst(lc2);
 			JoinType	jointype;
 
 			if (compat_is_clone(rinfo) &&
@@ -587,12 +537,11 @@ static void
 collect_conditions(Star *star, PlannerInfo *root)
 {
 	QualCost	cost;
-	ListCell   *lc;
 
 	star->conditions = NIL;
-	foreach(lc, star->lookups)
+	foreach_ptr(const StarLookup, lookup, star->lookups)
 		star->conditions = list_concat(star->conditions,
-									   ((const StarLookup *) lfirst(lc))->conditions);
+									   lookup->conditions);
 	/* Sets the cost of each. */
 	cost_qual_eval(&cost, star->conditions, root);
 	list_sort(star->conditions, compare_conditions);
@@ -607,7 +556,6 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, 
 {
 	List	   *dimensions = NIL;
 	Relids		rest = bms_copy(others);
-	ListCell   *lc;
 	int			i = -1;
 
 	star->fact = fact;
@@ -620,9 +568,9 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, 
 		dimensions = lappend(dimensions, dimension);
 		rest = bms_del_members(rest, dimension);
 	}
-	foreach(lc, dimensions)
+	foreach_ptr(Bitmapset, dimension, dimensions)
 	{
-		if (!add_dimension(star, root, (Relids) lfirst(lc), may_be_many))
+		if (!add_dimension(star, root, dimension, may_be_many))
 			return false;
 	}
 	/* What the fact is joined to from the right must be all that there is. */
@@ -677,14 +625,9 @@ static Cost
 reading_cost(PlannerInfo *root, const Star *star)
 {
 	Cost		cost = star->fact->cheapest_total_path->total_cost;
-	ListCell   *lc;
 
-	foreach(lc, star->lookups)
-	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
+	foreach_ptr(const StarLookup, lookup, star->lookups)
 		cost += star_lookup_cost(root, lookup, lookup->path, star->fact->rows);
-	}
 	return cost;
 }
 
@@ -695,14 +638,13 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 	Relids		facts = bms_copy(relids);
 	Star		many = {.fact = NULL};
 	bool		tested = false;
-	ListCell   *lc;
 	int			i = -1;
 
 	if (root->placeholder_list != NIL || root->hasPseudoConstantQuals)
 		return false;
-	foreach(lc, root->join_info_list)
+	foreach_node(SpecialJoinInfo, sjinfo, root->join_info_list)
 	{
-		if (lfirst_node(SpecialJoinInfo, lc)->jointype == JOIN_FULL)
+		if (sjinfo->jointype == JOIN_FULL)
 			return false;
 	}
 	while ((i = bms_next_member(relids, i)) >= 0)

@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 #include "pg/nodes/aggregate/plan/groups_query.h"

@@ -64,11 +64,9 @@ star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, 
 static bool
 is_tested(const StarLookup *lookup)
 {
-	ListCell   *lc;
-
-	foreach(lc, lookup->clauses)
+	foreach_node(OpExpr, clause, lookup->clauses)
 	{
-		if (plain_column(linitial(lfirst_node(OpExpr, lc)->args)) == NULL)
+		if (plain_column(linitial(clause->args)) == NULL)
 			return false;
 	}
 	return (lookup->jointype == JOIN_INNER || lookup->jointype == JOIN_SEMI) &&
@@ -79,19 +77,15 @@ double
 star_part_left(const GroupsQuery *query)
 {
 	double		part = 1;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
 		if (!is_tested(lookup))
 			continue;
 		/* A key is one of all rows of its relation, of which conditions leave some. */
-		foreach(lc2, lookup->clauses)
+		foreach_node(OpExpr, clause, lookup->clauses)
 		{
-			const Var  *key = plain_column(lsecond(lfirst_node(OpExpr, lc2)->args));
+			const Var  *key = plain_column(lsecond(clause->args));
 			double		keys = find_base_rel(query->root, key->varno)->tuples;
 
 			if (keys > lookup->path->rows)
@@ -157,11 +151,9 @@ parts_cost(const GroupsQuery *query, double rows)
 	Cost		total = 0;
 	double		ncells = 1;
 	double		elsewhere;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 		double		width = lookup->path->pathtarget->width + SizeofMinimalTupleHeader;
 
 		if (lookup->nparts == 1)
@@ -180,11 +172,9 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows, double part)
 {
 	const RelOptInfo *fact = find_base_rel(query->root, query->rti);
 	Cost		total = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 		Path	   *plan = path->path.parallel_aware ? lookup->safe_path : lookup->path;
 
 		path->custom_paths = lappend(path->custom_paths, plan);

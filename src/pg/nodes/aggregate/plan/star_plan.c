@@ -21,12 +21,9 @@ static List *
 columns_of(const GroupsQuery *query, const StarLookup *lookup)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->looked_up_columns)
+	foreach_node(Var, column, query->looked_up_columns)
 	{
-		Var		   *column = lfirst_node(Var, lc);
-
 		if (bms_is_member(column->varno, lookup->path->parent->relids))
 			columns = lappend(columns, column);
 	}
@@ -46,12 +43,11 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 	List	   *result = list_make5_int(lookup->jointype, lookup->many,
 										list_length(lookup->clauses), list_length(columns),
 										lookup->nparts);
-	ListCell   *lc;
 
 	result = list_concat(result, lookup->key_columns);
-	foreach(lc, columns)
+	foreach_node(Var, wanted, columns)
 	{
-		int			column = target_column(lookup->path->pathtarget, lfirst_node(Var, lc));
+		int			column = target_column(lookup->path->pathtarget, wanted);
 
 		if (column < 0)
 			elog(ERROR, "a column that is looked up is not in the plan of its relation");
@@ -98,13 +94,12 @@ lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
 	double		row = (lookup->integers ? LOOKUP_PLACE_BYTES : LOOKUP_HASHED_BYTES) +
 	(lookup->many ? LOOKUP_REPEAT_BYTES : 0);
-	ListCell   *lc;
 
-	foreach(lc, lookup->clauses)
-		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
-	foreach(lc, columns_of(query, lookup))
-		row += column_bytes(query->root, lfirst(lc)) +
-		(column_kind(lfirst_node(Var, lc)->vartype) ? 0 : LOOKUP_COMPUTED_BYTES);
+	foreach_node(OpExpr, clause, lookup->clauses)
+		row += column_bytes(query->root, plain_column(lsecond(clause->args)));
+	foreach_node(Var, column, columns_of(query, lookup))
+		row += column_bytes(query->root, column) +
+		(column_kind(column->vartype) ? 0 : LOOKUP_COMPUTED_BYTES);
 	return lookup->path->rows * row;
 }
 
@@ -120,10 +115,9 @@ double
 star_bytes(const GroupsQuery *query)
 {
 	double		bytes = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
-		bytes += held_bytes((const StarLookup *) lfirst(lc));
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		bytes += held_bytes(lookup);
 	return bytes;
 }
 
@@ -132,9 +126,8 @@ static bool
 is_used(const GroupsQuery *query, const Var *column)
 {
 	List	   *expressions = list_copy(query->derived_filters);
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
 	expressions = list_concat(expressions, query->aggregates);
 	return columns_have(pull_var_clause((Node *) expressions, PVC_RECURSE_AGGREGATES), column);
@@ -155,22 +148,20 @@ star_adds_rows(const GroupsQuery *query)
 {
 	const StarLookup *lookup = query->lookups ? linitial(query->lookups) : NULL;
 	Oid			operators[INDEX_MAX_KEYS];
-	ListCell   *lc;
 
 	if (lookup == NULL || lookup->jointype != JOIN_RIGHT)
 		return true;
 	if (list_length(query->root->join_info_list) > 1 || query->filters != NIL)
 		return false;
-	foreach(lc, lookup->clauses)
+	foreach_node(OpExpr, clause, lookup->clauses)
 	{
-		const OpExpr *clause = lfirst_node(OpExpr, lc);
 		const Var  *column = plain_column(linitial(clause->args));
 		const Var  *key = plain_column(lsecond(clause->args));
 
 		if (column == NULL || is_used(query, column) || !is_not_null(query->root, key) ||
 			column_kind(column->vartype) != column_kind(key->vartype))
 			return false;
-		operators[foreach_current_index(lc)] = clause->opno;
+		operators[foreach_current_index(clause)] = clause->opno;
 	}
 	return lookup_compares_integers(list_length(lookup->clauses), operators);
 }
@@ -178,12 +169,8 @@ star_adds_rows(const GroupsQuery *query)
 bool
 star_is_parallel(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
 		/* That no process has met a row is known to none of them. */
 		if (lookup->safe_path == NULL || lookup->jointype == JOIN_RIGHT || lookup->nparts > 1)
 			return false;
@@ -207,11 +194,9 @@ star_fits(GroupsQuery *query)
 	double		limit = get_hash_memory_limit();
 	int			most = (int) Max(LEAST_CELLS, Min(GROUPS_MOST_CELLS, limit / CELL_LIMIT));
 	int			ncells = 1;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
+	foreach_ptr(StarLookup, lookup, query->lookups)
 	{
-		StarLookup *lookup = (StarLookup *) lfirst(lc);
 		bool		divides = !lookup->many && lookup->jointype != JOIN_RIGHT;
 
 		lookup->bytes = lookup_bytes(query, lookup);

@@ -43,12 +43,8 @@ sort_cost(PlannerInfo *root, double values, double width, size_t memory)
 static bool
 wants_ranks(const List *answers, Expr *values)
 {
-	ListCell   *lc;
-
-	foreach(lc, answers)
+	foreach_ptr(const AggregateAnswer, answer, answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->ranks && aggref_has_numbers(answer) && equal(aggref_values(answer), values))
 			return true;
 	}
@@ -65,12 +61,10 @@ numbering_cost(PlannerInfo *root, const List *answers, double rows, const Memory
 {
 	List	   *numbered = NIL;
 	Cost		total = 0;
-	ListCell   *lc;
 
 	*bytes = 0;
-	foreach(lc, answers)
+	foreach_ptr(const AggregateAnswer, answer, answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
 		double		values;
 		double		width;
 

@@ -33,12 +33,11 @@ computed_make(Expr *expression, RowExpression *row)
 	ComputedColumn *computed;
 	const Var  *column;
 	int		   *batches;
-	int			c;
 
 	if (arithmetic == NULL)
 		return NULL;
 	batches = palloc_array(int, row->ninputs);
-	for (c = 0; (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
+	for (int c = 0; (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
 	{
 		const RowInput *input = row->inputs;
 
@@ -124,22 +123,20 @@ mark_nulls(const ComputedColumn *computed, const ColumnBatch *batches, const uin
 		   size_t n, uint8 *nulls)
 {
 	size_t		nnulls = 0;
-	size_t		i;
-	int			c;
 
 	if (refused)
 		memcpy(nulls, refused, n);
 	else
 		memset(nulls, 0, n);
-	for (c = 0; c < computed->row->ninputs; c++)
+	for (int c = 0; c < computed->row->ninputs; c++)
 	{
 		const ColumnBatch *input = &batches[computed->row->inputs[c].batch];
 
 		if (input->nnulls > 0)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				nulls[i] |= input->nulls[i];
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		nnulls += nulls[i];
 	return nnulls;
 }
@@ -153,27 +150,25 @@ computed_fill(ComputedColumn *computed, const ColumnBatch *batches, const uint8 
 	size_t		nnulls = mark_nulls(computed, batches, refused, n, space.nulls);
 	int64		values[BATCH_ARITHMETIC_ROWS];
 	uint8		outside[BATCH_ARITHMETIC_ROWS];
-	size_t		first;
-	size_t		i;
 
 	if (computed->noutsized > 0)
 		MemoryContextReset(computed->values_memory);
 	computed->noutsized = 0;
-	for (first = 0; first < n; first += BATCH_ARITHMETIC_ROWS)
+	for (size_t first = 0; first < n; first += BATCH_ARITHMETIC_ROWS)
 	{
 		size_t		some = Min(n - first, BATCH_ARITHMETIC_ROWS);
 		const uint8 *nulls = space.nulls + first;
 
 		/* A row that is refused must not raise an error. */
 		if (batch_arithmetic_compute(computed->arithmetic, batches, first, some, values, outside))
-			for (i = 0; i < some; i++)
+			for (size_t i = 0; i < some; i++)
 				if (outside[i] && !(refused && refused[first + i]))
 					values[i] = evaluate_row(computed, batches, first + i);
 		if (nnulls > 0)
-			for (i = 0; i < some; i++)
+			for (size_t i = 0; i < some; i++)
 				values[i] = nulls[i] ? 0 : values[i];
 		if (space.keys)
-			for (i = 0; i < some; i++)
+			for (size_t i = 0; i < some; i++)
 				space.keys[first + i] = (int32) values[i];
 		else
 			memcpy(space.wide + first, values, some * sizeof(int64));

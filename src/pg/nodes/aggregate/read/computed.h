@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_COMPUTED_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_COMPUTED_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 

@@ -183,9 +183,7 @@ derived_inputs(const DerivedColumn *derived, int *n)
 bool
 derived_has_base(const DerivedColumn *derived, int batch)
 {
-	int			i;
-
-	for (i = 0; i < derived->ninputs; i++)
+	for (int i = 0; i < derived->ninputs; i++)
 		if (derived->inputs[i].batch == batch)
 			return true;
 	return false;
@@ -195,9 +193,7 @@ derived_has_base(const DerivedColumn *derived, int batch)
 static bool
 has_several_batches(const DerivedColumn *derived)
 {
-	int			i;
-
-	for (i = 1; i < derived->ninputs; i++)
+	for (int i = 1; i < derived->ninputs; i++)
 		if (derived->inputs[i].batch != derived->inputs[0].batch)
 			return true;
 	return false;
@@ -207,9 +203,8 @@ bool
 derived_finds_integers(const DerivedColumn *derived)
 {
 	bool		found = derived->lookup && derived->row.states == NIL;
-	int			i;
 
-	for (i = 0; i < derived->ninputs && found; i++)
+	for (int i = 0; i < derived->ninputs && found; i++)
 		found = lookup_finds_integers(derived->lookup, i, derived->inputs[i].domain.kind);
 	return found;
 }
@@ -466,9 +461,8 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	uint8	   *states = derived->memo.states;
 	MemoEntry  *entry = NULL;
 	size_t		nnulls = 0;
-	size_t		i;
 
-	for (i = 0; i < base->n; i++)
+	for (size_t i = 0; i < base->n; i++)
 	{
 		int64		key = narrow_keys ? keys->keys[i] : keys->wide[i];
 		DerivedState state;
@@ -524,12 +518,11 @@ fill_known(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	BatchSpace	space = column_batch_space(&derived->batch, keys->n);
 	size_t		n = keys->n;
 	unsigned	others = 0;
-	size_t		i;
 
 	if (keys->nnulls > 0 || refused_rows(derived, batches) ||
 		(dictionary && dictionary_nrefused(dictionary) > 0))
 		return false;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		size_t		place = (size_t) (places[i] - lo);
 
@@ -550,9 +543,8 @@ has_equal_floats(const EqualFloats *floats, const ColumnBatch *batch)
 	int64		zero = floats->zeros.least;
 	int64		nan = floats->nans.least;
 	bool		any = false;
-	size_t		i;
 
-	for (i = 0; i < batch->n; i++)
+	for (size_t i = 0; i < batch->n; i++)
 	{
 		int64		value = column_batch_value(batch, i);
 
@@ -578,9 +570,8 @@ static void
 append_equal_floats(EqualFloats *floats, const ColumnBatch *from, ColumnBatch *batch)
 {
 	BatchSpace	space = column_batch_space(batch, from->n);
-	size_t		i;
 
-	for (i = 0; i < from->n; i++)
+	for (size_t i = 0; i < from->n; i++)
 	{
 		int64		value = column_batch_value(from, i);
 
@@ -611,9 +602,8 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	const uint8 *refused = refused_rows(derived, batches);
 	BatchSpace	space = column_batch_space(&derived->batch, n);
 	size_t		nnulls = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		DerivedState state = STATE_NULL;
 		int64		value = 0;
@@ -634,11 +624,10 @@ find_places(DerivedColumn *derived, const ColumnBatch *batches)
 	const ColumnBatch *keys = &batches[derived->inputs[0].batch];
 	BatchSpace	space = column_batch_space(&derived->batch, keys->n);
 	const ColumnBatch *columns[INDEX_MAX_KEYS];
-	int			i;
 
 	if (derived->ninputs > 1)
 	{
-		for (i = 0; i < derived->ninputs; i++)
+		for (int i = 0; i < derived->ninputs; i++)
 			columns[i] = &batches[derived->inputs[i].batch];
 		begin_batch(derived, &derived->packed, BATCH_NULLS | BATCH_WIDE);
 		lookup_pack(derived->lookup, columns, &derived->packed);

@@ -23,8 +23,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H
 
-#include "postgres.h"
-
 #include "nodes/execnodes.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"

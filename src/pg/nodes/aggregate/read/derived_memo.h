@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_MEMO_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_MEMO_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/fields.h"
 #include "pg/values/values.h"
 

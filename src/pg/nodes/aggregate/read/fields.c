@@ -27,11 +27,10 @@ field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 {
 	int64		lo = PG_INT64_MAX;
 	int64		hi = PG_INT64_MIN;
-	size_t		i;
 
 	if (batch->nnulls > 0)
 	{
-		for (i = 0; i < batch->n; i++)
+		for (size_t i = 0; i < batch->n; i++)
 		{
 			int64		value = column_batch_value(batch, i);
 
@@ -49,7 +48,7 @@ field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 		int32		least = keys[0];
 		int32		most = keys[0];
 
-		for (i = 1; i < batch->n; i++)
+		for (size_t i = 1; i < batch->n; i++)
 		{
 			least = Min(least, keys[i]);
 			most = Max(most, keys[i]);
@@ -61,7 +60,7 @@ field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 	{
 		const int64 *wide = batch->wide;
 
-		for (i = 0; i < batch->n; i++)
+		for (size_t i = 0; i < batch->n; i++)
 		{
 			lo = Min(lo, wide[i]);
 			hi = Max(hi, wide[i]);
@@ -97,9 +96,7 @@ void
 group_values_of_row(const GroupColumn *columns, int ncolumns, const ColumnBatch *batches,
 					size_t row, GroupValues *values)
 {
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		const ColumnBatch *batch = &batches[columns[c].column];
 
@@ -112,9 +109,7 @@ int
 group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
 					 const GroupValues *b)
 {
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		if (a->nulls[c] != b->nulls[c])
 			return a->nulls[c] == columns[c].nulls_first ? -1 : 1;
@@ -129,14 +124,12 @@ group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues
 void
 group_code_init(GroupCode *group, const GroupColumn *columns, int ncolumns)
 {
-	int			c;
-
 	memset(&group->code, 0, sizeof(KeyCode));
 	group->code.ncolumns = ncolumns;
 	group->code.columns = palloc0_array(KeyCodeColumn, Max(ncolumns, 1));
 	group->columns = columns;
 	group->grown = palloc0_array(bool, Max(ncolumns, 1));
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		group->code.columns[c].range = EMPTY_KEY_RANGE;
 		group->code.columns[c].descending = columns[c].descending;
@@ -169,9 +162,7 @@ group_code_free(GroupCode *group)
 bool
 group_codes_equal(const GroupCode *a, const GroupCode *b)
 {
-	int			c;
-
-	for (c = 0; c < a->code.ncolumns; c++)
+	for (int c = 0; c < a->code.ncolumns; c++)
 	{
 		const KeyRange *left = &a->code.columns[c].range;
 		const KeyRange *right = &b->code.columns[c].range;
@@ -185,9 +176,7 @@ group_codes_equal(const GroupCode *a, const GroupCode *b)
 void
 group_code_values(const GroupCode *group, uint64 code, GroupValues *values)
 {
-	int			c;
-
-	for (c = 0; c < group->code.ncolumns; c++)
+	for (int c = 0; c < group->code.ncolumns; c++)
 	{
 		uint64		image;
 
@@ -200,9 +189,8 @@ uint64
 group_code_of(const GroupCode *group, const GroupValues *values)
 {
 	uint64		code = 0;
-	int			c;
 
-	for (c = 0; c < group->code.ncolumns; c++)
+	for (int c = 0; c < group->code.ncolumns; c++)
 	{
 		const KeyCodeColumn *column = &group->code.columns[c];
 
@@ -215,9 +203,7 @@ group_code_of(const GroupCode *group, const GroupValues *values)
 bool
 group_code_continues(const GroupCode *after, const GroupCode *before)
 {
-	int			c;
-
-	for (c = 0; c < before->code.ncolumns; c++)
+	for (int c = 0; c < before->code.ncolumns; c++)
 	{
 		const KeyCodeColumn *a = &after->code.columns[c];
 		const KeyCodeColumn *b = &before->code.columns[c];
@@ -275,9 +261,7 @@ static bool
 grow_ranges(GroupCode *window, const GroupCode *old, const KeyRange *ranges, WindowRoom room,
 			uint64 max_groups)
 {
-	int			c;
-
-	for (c = 0; c < old->code.ncolumns; c++)
+	for (int c = 0; c < old->code.ncolumns; c++)
 		grow_range(window, old, c, &ranges[c], room);
 	return key_code_number(&window->code, Min(max_groups, PG_UINT32_MAX));
 }
@@ -311,9 +295,8 @@ locate(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *gro
 	uint32		stride = (uint32) column->stride;
 	uint32		first = (uint32) column->first * stride;
 	uint32		outside = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (narrow)
 		{
 			uint32		distance = ((uint32) batch->keys[i] ^ (uint32) flip) - (uint32) base;
@@ -340,9 +323,8 @@ locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32
 			uint8 *outside)
 {
 	int			noutside = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		bool		isnull = batch->nnulls > 0 && batch->nulls[i];
 		uint64		image = field_image(column_batch_value(batch, i));
@@ -369,11 +351,10 @@ group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, 
 	const KeyCodeColumn *columns = window->code.columns;
 	bool		certain = true;
 	int			noutside = 0;
-	int			c;
 
 	memset(groups, 0, n * sizeof(uint32));
 	memset(outside, 0, n);
-	for (c = 0; c < window->code.ncolumns && certain; c++)
+	for (int c = 0; c < window->code.ncolumns && certain; c++)
 	{
 		const ColumnBatch *batch = &batches[window->columns[c].column];
 
@@ -389,7 +370,7 @@ group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, 
 
 	/* Some row is outside, or may be: each is looked at. */
 	memset(groups, 0, n * sizeof(uint32));
-	for (c = 0; c < window->code.ncolumns; c++)
+	for (int c = 0; c < window->code.ncolumns; c++)
 		noutside += locate_each(&batches[window->columns[c].column], n, &columns[c], groups,
 								outside);
 	return noutside;
@@ -414,9 +395,8 @@ bool
 group_layout_widen(GroupCode *layout, const KeyRange *ranges)
 {
 	bool		widened = false;
-	int			c;
 
-	for (c = 0; c < layout->code.ncolumns; c++)
+	for (int c = 0; c < layout->code.ncolumns; c++)
 	{
 		KeyRange   *range = &layout->code.columns[c].range;
 
@@ -431,11 +411,8 @@ group_layout_widen(GroupCode *layout, const KeyRange *ranges)
 void
 group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, uint64 *codes)
 {
-	int			c;
-	int			i;
-
 	memset(codes, 0, n * sizeof(uint64));
-	for (c = 0; c < layout->code.ncolumns; c++)
+	for (int c = 0; c < layout->code.ncolumns; c++)
 	{
 		const ColumnBatch *batch = &batches[layout->columns[c].column];
 		KeyCodeColumn column = layout->code.columns[c];
@@ -446,15 +423,15 @@ group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, u
 			continue;
 		column.base ^= FIELD_SIGN;	/* instead of each value */
 		if (batch->nnulls > 0)
-			for (i = 0; i < n; i++)
+			for (int i = 0; i < n; i++)
 				codes[i] |= key_code_place(&column, (uint64) column_batch_value(batch, i),
 										   batch->nulls[i]) << shift;
 		else if (batch->keys)
-			for (i = 0; i < n; i++)
+			for (int i = 0; i < n; i++)
 				codes[i] |= key_code_place(&column, (uint64) (int64) batch->keys[i],
 										   false) << shift;
 		else
-			for (i = 0; i < n; i++)
+			for (int i = 0; i < n; i++)
 				codes[i] |= key_code_place(&column, (uint64) batch->wide[i], false) << shift;
 	}
 }

@@ -13,8 +13,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_FIELDS_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_FIELDS_H
 
-#include "postgres.h"
-
 #include "pg/values/values.h"
 #include "sort/key_code.h"
 

@@ -57,12 +57,11 @@ GroupTable *
 group_table_make(const GroupColumn *columns, int ncolumns)
 {
 	GroupTable *table = palloc0_object(GroupTable);
-	int			c;
 
 	table->columns = columns;
 	table->ncolumns = ncolumns;
 	table->words = palloc_array(int, ncolumns);
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 	{
 		table->words[c] = table->null_word;
 		table->null_word += column_kind_is_wide(columns[c].kind) ? 2 : 1;
@@ -103,9 +102,8 @@ static inline uint32
 hash_key(const GroupTable *table, const uint32 *key)
 {
 	uint64		hash = 0;
-	int			w;
 
-	for (w = 0; w < table->nwords; w++)
+	for (int w = 0; w < table->nwords; w++)
 	{
 		hash = (hash ^ key[w]) * UINT64CONST(0x9E3779B97F4A7C15);
 		hash ^= hash >> 32;
@@ -120,8 +118,6 @@ group_table_load(GroupTable *table, const ColumnBatch *batches)
 	int			stride = table->nwords;
 	int			nnulls = stride - table->null_word;
 	uint32	   *word;
-	int			c;
-	size_t		i;
 
 	if (table->row_keys == NULL)
 	{
@@ -132,9 +128,9 @@ group_table_load(GroupTable *table, const ColumnBatch *batches)
 		table->row_hashes = MemoryContextAlloc(memory, COLUMN_BATCH_KEYS * sizeof(uint32));
 	}
 	word = table->row_keys;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		memset(table->row_keys + i * stride + table->null_word, 0, nnulls * sizeof(uint32));
-	for (c = 0; c < table->ncolumns; c++)
+	for (int c = 0; c < table->ncolumns; c++)
 	{
 		const ColumnBatch *batch = &batches[table->columns[c].column];
 		bool		wide = column_kind_is_wide(table->columns[c].kind);
@@ -143,7 +139,7 @@ group_table_load(GroupTable *table, const ColumnBatch *batches)
 		{
 			uint32	   *nulls = table->row_keys + table->null_word + c / 32;
 
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 			{
 				bool		isnull = batch->nulls[i] != 0;
 
@@ -152,14 +148,14 @@ group_table_load(GroupTable *table, const ColumnBatch *batches)
 			}
 		}
 		else if (wide)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				put_value(table, c, word + i * stride, column_batch_value(batch, i));
 		else
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				word[i * stride] = (uint32) column_batch_value(batch, i);
 		word += wide ? 2 : 1;
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		table->row_hashes[i] = hash_key(table, table->row_keys + i * stride);
 	table->nrows = n;
 }
@@ -183,9 +179,8 @@ void
 group_table_values(const GroupTable *table, uint32 number, GroupValues *group)
 {
 	const uint32 *key = table->keys + (size_t) number * table->nwords;
-	int			c;
 
-	for (c = 0; c < table->ncolumns; c++)
+	for (int c = 0; c < table->ncolumns; c++)
 	{
 		group->nulls[c] = (key[table->null_word + c / 32] >> c % 32 & 1) != 0;
 		group->values[c] = group_table_value(table, number, c);
@@ -215,11 +210,10 @@ enlarge_slots(GroupTable *table)
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table->slots));
 	GroupSlot  *before = table->slots;
 	uint32		nbefore = table->nslots;
-	uint32		i;
 
 	table->nslots *= 2;
 	table->slots = make_slots(table->nslots);
-	for (i = 0; i < nbefore; i++)
+	for (uint32 i = 0; i < nbefore; i++)
 	{
 		uint32		at = before[i].hash & (table->nslots - 1);
 
@@ -275,10 +269,9 @@ group_table_find_values(GroupTable *table, const GroupValues *group, bool add)
 	uint32	   *word = key;
 	uint32		hash;
 	uint32		number;
-	int			c;
 
 	memset(key, 0, table->nwords * sizeof(uint32));
-	for (c = 0; c < table->ncolumns; c++)
+	for (int c = 0; c < table->ncolumns; c++)
 	{
 		put_value(table, c, word, group->nulls[c] ? 0 : group->values[c]);
 		key[table->null_word + c / 32] |= (uint32) group->nulls[c] << c % 32;

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_GROUP_TABLE_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_GROUP_TABLE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/fields.h"
 
 typedef struct GroupTable GroupTable;

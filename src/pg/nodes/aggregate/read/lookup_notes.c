@@ -32,7 +32,6 @@ make_notes_room(LookupNotes *notes, size_t n)
 	size_t		size = count_batches(notes) * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
 	size_t		room = Max(notes->room * 2, COLUMN_BATCH_KEYS);
 	MemoryContext old;
-	int			c;
 
 	if (notes->n + n <= notes->room)
 		return true;
@@ -40,7 +39,7 @@ make_notes_room(LookupNotes *notes, size_t n)
 	if ((notes->room + room) * size > notes->limit)
 		return false;
 	old = MemoryContextSwitchTo(notes->memory);
-	for (c = 0; c < count_batches(notes); c++)
+	for (int c = 0; c < count_batches(notes); c++)
 	{
 		if (notes->room == 0)
 			column_batch_make(&notes->columns[c], BATCH_KEYS | BATCH_NULLS, room);
@@ -55,10 +54,8 @@ make_notes_room(LookupNotes *notes, size_t n)
 void
 lookup_notes_end(LookupNotes *notes)
 {
-	int			c;
-
 	notes->closed = true;
-	for (c = 0; c < count_batches(notes) && notes->room > 0; c++)
+	for (int c = 0; c < count_batches(notes) && notes->room > 0; c++)
 		column_batch_free(&notes->columns[c]);
 	notes->room = 0;
 }
@@ -67,13 +64,12 @@ void
 lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches)
 {
 	bool		fits;
-	int			c;
 
 	if (notes->closed || batches[0].n == 0)
 		return;
 	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
 	fits = make_notes_room(notes, batches[0].n);
-	for (c = 0; c < count_batches(notes) && fits; c++)
+	for (int c = 0; c < count_batches(notes) && fits; c++)
 		fits = column_batch_append_narrow(&notes->columns[c], &batches[c],
 										  c < notes->ncolumns ? notes->origins[c] : 0);
 	notes->n += batches[0].n;

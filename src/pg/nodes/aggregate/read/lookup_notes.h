@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_LOOKUP_NOTES_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_LOOKUP_NOTES_H
 
-#include "postgres.h"
-
 #include "pg/values/values.h"
 
 typedef struct LookupNotes

@@ -16,8 +16,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_READ_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_READ_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"

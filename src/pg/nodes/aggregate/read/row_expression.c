@@ -44,11 +44,10 @@ static void
 make_slot(RowExpression *row, PlanState *parent, int ninputs, const RowInput *inputs)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(ninputs);
-	int			i;
 
 	row->ninputs = ninputs;
 	row->inputs = inputs;
-	for (i = 0; i < ninputs; i++)
+	for (int i = 0; i < ninputs; i++)
 	{
 		const Var  *column = inputs[i].column;
 
@@ -75,15 +74,14 @@ row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int
 static bool
 are_columns(const List *expressions, int ninputs, const RowInput *inputs)
 {
-	ListCell   *lc;
-
 	if (list_length(expressions) != ninputs)
 		return false;
-	foreach(lc, expressions)
+	foreach_ptr(const Expr, expression, expressions)
 	{
-		const Var  *column = plain_column(lfirst(lc));
+		const Var  *column = plain_column(expression);
 
-		if (column == NULL || !is_same_column(column, inputs[foreach_current_index(lc)].column))
+		if (column == NULL ||
+			!is_same_column(column, inputs[foreach_current_index(expression)].column))
 			return false;
 	}
 	return true;
@@ -113,9 +111,8 @@ row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches
 				 MemoryContext memory, TupleTableSlot *slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
-	int			c;
 
-	for (c = 0; c < ninputs; c++)
+	for (int c = 0; c < ninputs; c++)
 	{
 		const RowInput *input = &inputs[c];
 		const ColumnBatch *batch = &batches[input->batch];
@@ -155,19 +152,17 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 const Datum *
 row_expressions_values(RowExpression *row, const ColumnBatch *batches, size_t i, const bool **nulls)
 {
-	ListCell   *lc;
-
 	store_inputs(row, batches, i);
 	if (row->states == NIL)
 	{
 		*nulls = row->slot->tts_isnull;
 		return row->slot->tts_values;
 	}
-	foreach(lc, row->states)
+	foreach_ptr(ExprState, state, row->states)
 	{
-		int			k = foreach_current_index(lc);
+		int			k = foreach_current_index(state);
 
-		row->values[k] = ExecEvalExprSwitchContext((ExprState *) lfirst(lc), row->econtext,
+		row->values[k] = ExecEvalExprSwitchContext(state, row->econtext,
 												   &row->nulls[k]);
 	}
 	*nulls = row->nulls;

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_ROW_EXPRESSION_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_ROW_EXPRESSION_H
 
-#include "postgres.h"
-
 #include "executor/executor.h"
 #include "nodes/execnodes.h"
 

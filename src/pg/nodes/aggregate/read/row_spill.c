@@ -120,9 +120,8 @@ static size_t
 row_size(const ColumnBatch *like, int nbatches)
 {
 	size_t		size = 0;
-	int			b;
 
-	for (b = 0; b < nbatches; b++)
+	for (int b = 0; b < nbatches; b++)
 		size += sizeof(uint8) + (like[b].keys ? sizeof(int32) : like[b].wide ? sizeof(int64) : 0);
 	return size;
 }
@@ -135,17 +134,16 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 	size_t		buffers = BLCKSZ;	/* of a partition */
 	size_t		most;
 	size_t		arrays;
-	int			b;
 
 	spill->memory = CurrentMemoryContext;
 	spill->nbatches = nbatches;
 	spill->keeps_numbers = keeps_numbers;
 	spill->batches = palloc0_array(ColumnBatch, nbatches);
-	for (b = 0; b < nbatches; b++)
+	for (int b = 0; b < nbatches; b++)
 		make_like(&spill->batches[b], &like[b], COLUMN_BATCH_KEYS);
 	spill->dictionaries = palloc0_array(Dictionary *, nbatches);
 	spill->buffers = palloc0_array(DatumBuffer *, nbatches);
-	for (b = 0; b < ncolumns && images; b++)
+	for (int b = 0; b < ncolumns && images; b++)
 	{
 		spill->dictionaries[b] = images[b].dictionary;
 		spill->buffers[b] = images[b].make ? images[b].arg : NULL;
@@ -174,7 +172,6 @@ static void
 free_partition(RowSpill *spill, Partition *partition)
 {
 	SpillBlock *block;
-	int			b;
 
 	if (partition->file)
 		BufFileClose(partition->file);
@@ -184,7 +181,7 @@ free_partition(RowSpill *spill, Partition *partition)
 		spill->held -= GetMemoryChunkSpace(block);
 		pfree(block);
 	}
-	for (b = 0; b < spill->nbatches && partition->gathered; b++)
+	for (int b = 0; b < spill->nbatches && partition->gathered; b++)
 		column_batch_free(&partition->gathered[b]);
 	if (partition->gathered)
 		pfree(partition->gathered);
@@ -196,14 +193,12 @@ free_partition(RowSpill *spill, Partition *partition)
 void
 row_spill_free(RowSpill *spill)
 {
-	int			i;
-
-	for (i = 0; i < spill->npartitions; i++)
+	for (int i = 0; i < spill->npartitions; i++)
 		free_partition(spill, &spill->partitions[i]);
-	for (i = 0; i < spill->nwaiting; i++)
+	for (int i = 0; i < spill->nwaiting; i++)
 		free_partition(spill, &spill->waiting[i]);
 	free_partition(spill, &spill->reading);
-	for (i = 0; i < spill->nbatches; i++)
+	for (int i = 0; i < spill->nbatches; i++)
 		column_batch_free(&spill->batches[i]);
 	pfree(spill->batches);
 	pfree(spill->dictionaries);
@@ -241,12 +236,12 @@ get_block(RowSpill *spill, size_t size)
 /* Writes the distances of n values from base as integers of a type, or reads them. */
 #define PACK(type, from) \
 	do { \
-		for (i = 0; i < n; i++) \
+		for (size_t i = 0; i < n; i++) \
 			((type *) to)[i] = (type) ((from)[i] - column.base); \
 	} while (0)
 #define UNPACK(type, to) \
 	do { \
-		for (i = 0; i < n; i++) \
+		for (size_t i = 0; i < n; i++) \
 			(to)[i] = ((const type *) from)[i] + column.base; \
 	} while (0)
 
@@ -270,14 +265,13 @@ find_width(const ColumnBatch *batch, int64 *base)
 	int64		lo = batch->n > 0 ? column_batch_value(batch, 0) : 0;
 	int64		hi = lo;
 	uint64		range;
-	size_t		i;
 
-	for (i = 0; i < batch->n && batch->keys; i++)
+	for (size_t i = 0; i < batch->n && batch->keys; i++)
 	{
 		lo = Min(lo, batch->keys[i]);
 		hi = Max(hi, batch->keys[i]);
 	}
-	for (i = 0; i < batch->n && batch->wide; i++)
+	for (size_t i = 0; i < batch->n && batch->wide; i++)
 	{
 		lo = Min(lo, batch->wide[i]);
 		hi = Max(hi, batch->wide[i]);
@@ -294,7 +288,6 @@ pack_column(char *to, const ColumnBatch *batch)
 {
 	SpillColumn column = {.has_nulls = batch->nnulls > 0};
 	size_t		n = batch->n;
-	size_t		i;
 
 	if (batch->keys || batch->wide)
 		column.width = find_width(batch, &column.base);
@@ -320,11 +313,10 @@ unpack_column(const char *from, ColumnBatch *batch, size_t n)
 	BatchSpace	space = column_batch_space(batch, n);
 	SpillColumn column;
 	size_t		nnulls = 0;
-	size_t		i;
 
 	memcpy(&column, from, sizeof(column));
 	from += MAXALIGN(sizeof(column));
-	for (i = 0; i < n && column.width == 0; i++)
+	for (size_t i = 0; i < n && column.width == 0; i++)
 		if (space.keys)
 			space.keys[i] = (int32) column.base;
 		else if (space.wide)
@@ -337,7 +329,7 @@ unpack_column(const char *from, ColumnBatch *batch, size_t n)
 	if (column.has_nulls)
 	{
 		memcpy(space.nulls, from, n);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			nnulls += space.nulls[i] != 0;
 		from += MAXALIGN(n);
 	}
@@ -393,8 +385,6 @@ make_block(RowSpill *spill, Partition *partition)
 	SpillBlock *block;
 	size_t		size;
 	char	   *to;
-	int			b;
-	int			p;
 
 	if (n == 0)
 		return;
@@ -404,7 +394,7 @@ make_block(RowSpill *spill, Partition *partition)
 	block->next = NULL;
 	block->nrows = n;
 	to = block->data;
-	for (b = 0; b < spill->nbatches; b++)
+	for (int b = 0; b < spill->nbatches; b++)
 	{
 		to = pack_column(to, &partition->gathered[b]);
 		column_batch_clear(&partition->gathered[b]);
@@ -427,7 +417,7 @@ make_block(RowSpill *spill, Partition *partition)
 	partition->last = block;
 	spill->held += GetMemoryChunkSpace(block);
 	if (spill->held > spill->held_limit)
-		for (p = 0; p < spill->npartitions; p++)
+		for (int p = 0; p < spill->npartitions; p++)
 			write_blocks(spill, &spill->partitions[p]);
 }
 
@@ -482,13 +472,11 @@ scatter_column(RowSpill *spill, int b, const ColumnBatch *batch, size_t n, const
 	const uint8 *of = spill->partition_of;
 	const uint16 *place = spill->place;
 	const uint16 *rows = spill->rows;
-	size_t		i;
-	int			p;
 
-	for (p = 0; p < spill->npartitions; p++)
+	for (int p = 0; p < spill->npartitions; p++)
 		if (spill->partitions[p].gathered)
 			spaces[p] = column_batch_arrays(&spill->partitions[p].gathered[b], 0);
-	for (i = 0; i < n && kept; i++)
+	for (size_t i = 0; i < n && kept; i++)
 	{
 		int64		value = kept_of(spill, &spill->partitions[of[i]], b, batch, rows[i]);
 
@@ -498,17 +486,17 @@ scatter_column(RowSpill *spill, int b, const ColumnBatch *batch, size_t n, const
 			spaces[of[i]].wide[place[i]] = value;
 	}
 	if (batch->keys && !kept)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			spaces[of[i]].keys[place[i]] = batch->keys[rows[i]];
 	else if (batch->wide && !kept)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			spaces[of[i]].wide[place[i]] = batch->wide[rows[i]];
-	for (i = 0; i < n && batch->nnulls > 0; i++)
+	for (size_t i = 0; i < n && batch->nnulls > 0; i++)
 	{
 		spaces[of[i]].nulls[place[i]] = batch->nulls[rows[i]];
 		nnulls[of[i]] += batch->nulls[rows[i]] != 0;
 	}
-	for (p = 0; p < spill->npartitions; p++)
+	for (int p = 0; p < spill->npartitions; p++)
 		if (spill->partitions[p].gathered)
 			column_batch_add(&spill->partitions[p].gathered[b],
 							 nrows[p] - spill->partitions[p].gathered[b].n, nnulls[p]);
@@ -519,10 +507,9 @@ static void
 begin_partition(RowSpill *spill, Partition *partition)
 {
 	MemoryContext old = MemoryContextSwitchTo(spill->memory);
-	int			b;
 
 	partition->gathered = palloc0_array(ColumnBatch, spill->nbatches);
-	for (b = 0; b < spill->nbatches; b++)
+	for (int b = 0; b < spill->nbatches; b++)
 	{
 		make_like(&partition->gathered[b], &spill->batches[b], spill->most_rows);
 		column_batch_clear(&partition->gathered[b]);
@@ -540,7 +527,6 @@ row_spill_write(RowSpill *spill, const ColumnBatch *batches)
 {
 	size_t		nrows = batches[0].n;
 	size_t		from = 0;
-	int			b;
 
 	CHECK_FOR_INTERRUPTS();
 	while (from < nrows)
@@ -569,7 +555,7 @@ row_spill_write(RowSpill *spill, const ColumnBatch *batches)
 			if (place[p] == spill->most_rows)
 				full = &spill->partitions[p];
 		}
-		for (b = 0; b < spill->nbatches; b++)
+		for (int b = 0; b < spill->nbatches; b++)
 			scatter_column(spill, b, &batches[b], n, place);
 		if (full)
 			make_block(spill, full);
@@ -586,15 +572,13 @@ row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 	size_t		nrows = batches[0].n;
 	uint16		kept[COLUMN_BATCH_KEYS];
 	size_t		n = 0;
-	size_t		i;
-	int			b;
 
-	for (i = 0; i < nrows; i++)
+	for (size_t i = 0; i < nrows; i++)
 		if (!spill->refused[i])
 			kept[n++] = (uint16) i;
 	row_spill_write(spill, batches);
 	/* The batch may be the spill's own, whose rows move towards its beginning. */
-	for (b = 0; b < spill->nbatches; b++)
+	for (int b = 0; b < spill->nbatches; b++)
 		column_batch_gather(&spill->batches[b], &batches[b], kept, n, false);
 	return spill->batches;
 }
@@ -605,10 +589,8 @@ row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 bool
 row_spill_next(RowSpill *spill)
 {
-	int			p;
-
 	free_partition(spill, &spill->reading);
-	for (p = 0; p < spill->npartitions; p++)
+	for (int p = 0; p < spill->npartitions; p++)
 	{
 		Partition  *partition = &spill->partitions[p];
 
@@ -632,7 +614,7 @@ row_spill_next(RowSpill *spill)
 	/* The partitions that have been divided most come first, so that few files are open. */
 	spill->reading = spill->waiting[--spill->nwaiting];
 	spill->level = spill->reading.level + 1;
-	for (p = 0; p < spill->npartitions; p++)
+	for (int p = 0; p < spill->npartitions; p++)
 		spill->partitions[p].level = spill->level;
 	if (spill->reading.file && BufFileSeek(spill->reading.file, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR,
@@ -678,9 +660,7 @@ next_block(RowSpill *spill)
 static bool
 ends_batch(const RowSpill *spill)
 {
-	int			b;
-
-	for (b = 0; b < spill->nbatches; b++)
+	for (int b = 0; b < spill->nbatches; b++)
 		if ((spill->dictionaries[b] && dictionary_ends_batch(spill->dictionaries[b])) ||
 			(spill->buffers[b] && datum_buffer_is_full(spill->buffers[b])))
 			return true;
@@ -693,9 +673,8 @@ restore_values(RowSpill *spill, int b, const SpillBlock *block)
 {
 	ColumnBatch *batch = &spill->batches[b];
 	BatchSpace	space = column_batch_arrays(batch, batch->n - block->nrows);
-	size_t		i;
 
-	for (i = 0; i < block->nrows; i++)
+	for (size_t i = 0; i < block->nrows; i++)
 	{
 		int64		kept = space.keys ? space.keys[i] : space.wide[i];
 		const char *bytes = block->data + block->values + ~kept * MAXIMUM_ALIGNOF;
@@ -715,13 +694,12 @@ const ColumnBatch *
 row_spill_read(RowSpill *spill)
 {
 	size_t		n = 0;
-	int			b;
 
 	CHECK_FOR_INTERRUPTS();
 	if (spill->reading.nrows == 0)
 		return NULL;
 	/* The rows stay in the arrays until others are appended. */
-	for (b = 0; b < spill->nbatches; b++)
+	for (int b = 0; b < spill->nbatches; b++)
 		column_batch_empty(&spill->batches[b]);
 	while (spill->reading.nrows > 0 && n + spill->most_rows <= COLUMN_BATCH_KEYS &&
 		   !ends_batch(spill))
@@ -729,7 +707,7 @@ row_spill_read(RowSpill *spill)
 		const SpillBlock *block = next_block(spill);
 		const char *from = block->data;
 
-		for (b = 0; b < spill->nbatches; b++)
+		for (int b = 0; b < spill->nbatches; b++)
 		{
 			from = unpack_column(from, &spill->batches[b], block->nrows);
 			if (spill->buffers[b] || spill->dictionaries[b])

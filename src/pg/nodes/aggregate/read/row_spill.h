@@ -14,8 +14,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H
 
-#include "postgres.h"
-
 #include "pg/values/values.h"
 
 typedef struct RowSpill RowSpill;

@@ -22,7 +22,6 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	List	   *table_columns = list_nth(scan->custom_private, GROUPS_PLAN_TABLE_COLUMNS);
-	int			i;
 
 	/*
 	 * The node returns none of the table's rows.  Without a relation of its own, WHERE CURRENT OF
@@ -35,19 +34,18 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	sources->sources = palloc0_array(AggregateSource, sources->nsources);
 	sources->keys = keys;
 	sources->nfilters = nfilters;
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 	{
 		AggregateSource *source = &sources->sources[i];
 		List	   *attnums = list_nth(table_columns, i);
-		int			c;
 
 		source->scan = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i),
 												  css->ss.ps.state, eflags);
 		source->attnums = palloc_array(AttrNumber, sources->ncolumns);
-		for (c = 0; c < sources->ncolumns; c++)
+		for (int c = 0; c < sources->ncolumns; c++)
 			source->attnums[c] = list_nth_int(attnums, c);
 		source->filters = palloc_array(ExprState *, Max(nfilters, 1));
-		for (c = 0; c < nfilters; c++)
+		for (int c = 0; c < nfilters; c++)
 		{
 			Expr	   *filter = list_nth_node(TargetEntry, source->scan->ps.plan->targetlist,
 											   c)->expr;
@@ -62,13 +60,12 @@ static List *
 conditions_of_source(const AggregateSources *sources, const AggregateSource *source)
 {
 	List	   *conditions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sources->conditions)
+	foreach_ptr(const FilterCondition, other, sources->conditions)
 	{
 		FilterCondition *condition = palloc_object(FilterCondition);
 
-		*condition = *(const FilterCondition *) lfirst(lc);
+		*condition = *other;
 		condition->attnum = source->attnums[condition->attnum - 1];
 		conditions = lappend(conditions, condition);
 	}
@@ -81,11 +78,10 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 	ColumnScan *scans = palloc_array(ColumnScan, sources->nsources);
 	ColumnBlocks blocks = {0};
 	uint64		filtered;
-	int			i;
 
 	sources->stop = false;
 	sources->unmatched = 0;
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 	{
 		const AggregateSource *source = &sources->sources[i];
 
@@ -129,9 +125,8 @@ void
 aggregate_sources_rescan(AggregateSources *sources)
 {
 	Bitmapset  *changed = sources->css->ss.ps.chgParam;
-	int			i;
 
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 	{
 		if (changed != NULL)
 			UpdateChangedParamSet(&sources->sources[i].scan->ps, changed);
@@ -142,9 +137,7 @@ aggregate_sources_rescan(AggregateSources *sources)
 void
 aggregate_sources_end(AggregateSources *sources)
 {
-	int			i;
-
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 		ExecEndNode(&sources->sources[i].scan->ps);
 }
 
@@ -159,9 +152,8 @@ Size
 aggregate_sources_estimate_dsm(AggregateSources *sources)
 {
 	Size		size = MAXALIGN(sizeof(SharedColumnBlocks));
-	int			i;
 
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 		size = add_size(size, scan_size(sources, i));
 	return size;
 }
@@ -172,11 +164,9 @@ aggregate_sources_estimate_dsm(AggregateSources *sources)
 void
 aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 {
-	int			i;
-
 	sources->shared = (SharedColumnBlocks *) coordinate;
 	coordinate += MAXALIGN(sizeof(SharedColumnBlocks));
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 	{
 		sources->sources[i].parallel = (ParallelTableScanDesc) coordinate;
 		coordinate += scan_size(sources, i);
@@ -186,12 +176,10 @@ aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 void
 aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 {
-	int			i;
-
 	aggregate_sources_initialize_worker(sources, coordinate);
 	SpinLockInit(&sources->shared->mutex);
 	memset(&sources->shared->blocks, 0, sizeof(ColumnBlocks));
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->sources[i].scan->ss_currentRelation,
 									  sources->sources[i].parallel,
 									  sources->css->ss.ps.state->es_snapshot);
@@ -200,10 +188,8 @@ aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 void
 aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 {
-	int			i;
-
 	memset(&sources->shared->blocks, 0, sizeof(ColumnBlocks));
-	for (i = 0; i < sources->nsources; i++)
+	for (int i = 0; i < sources->nsources; i++)
 		table_parallelscan_reinitialize(sources->sources[i].scan->ss_currentRelation,
 										sources->sources[i].parallel);
 }

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
 
-#include "postgres.h"
-
 #include "access/relscan.h"
 #include "commands/explain.h"
 #include "nodes/execnodes.h"

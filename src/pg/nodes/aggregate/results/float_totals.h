@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_FLOAT_TOTALS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_FLOAT_TOTALS_H
 
-#include "postgres.h"
-
 #include <math.h>
 
 #include "utils/float.h"

@@ -14,10 +14,8 @@ void
 hypothetical_row_take(HypotheticalRow *row, Datum argument, SortSupport compare,
 					  const int64 *values, const int64 *counts, size_t nruns)
 {
-	size_t		i;
-
 	row->distinct += (int64) nruns;
-	for (i = 0; i < nruns && !row->isnull; i++)
+	for (size_t i = 0; i < nruns && !row->isnull; i++)
 	{
 		int			result = compare ?
 		ApplySortComparator((Datum) values[i], false, argument, false, compare) :

@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_HYPOTHETICAL_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_HYPOTHETICAL_H
 
-#include "postgres.h"
-
 #include "utils/sortsupport.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"

@@ -166,15 +166,13 @@ key_result_take(AggregateResult *result, const int64 *values, const int64 *count
 {
 	int32		keys[RUN_BATCH];
 	SortError	err;
-	size_t		done;
 
-	for (done = 0; done < nruns; done += RUN_BATCH)
+	for (size_t done = 0; done < nruns; done += RUN_BATCH)
 	{
 		const uint64 *key_counts = (const uint64 *) counts + done;
 		size_t		n = Min(nruns - done, RUN_BATCH);
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] = column_narrow(values[done + i]);
 		if (is_multiset(result))
 			multiset_builder_add(&result->multiset, keys, key_counts, n);

@@ -21,9 +21,7 @@ add_squares(ValueMoments *moments, uint64 high, ValueSquares low)
 void
 value_moments_add(ValueMoments *moments, const int64 *values, const int64 *counts, size_t nruns)
 {
-	size_t		i;
-
-	for (i = 0; i < nruns; i++)
+	for (size_t i = 0; i < nruns; i++)
 	{
 		uint64		value = (uint64) values[i];
 		uint64		count = counts ? (uint64) counts[i] : 1;

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_MOMENTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_MOMENTS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/aggregate/plan/plan.h"
 
 /* Aligned as palloc aligns memory, which is less than C would. */

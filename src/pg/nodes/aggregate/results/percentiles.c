@@ -78,7 +78,6 @@ percentiles_prepare(Percentiles *percentiles, Datum fractions, bool isnull, Memo
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	Datum	   *elements = &fractions;
-	int			i;
 
 	percentiles->shape = NULL;
 	percentiles->nfractions = isnull ? 0 : 1;
@@ -92,7 +91,7 @@ percentiles_prepare(Percentiles *percentiles, Datum fractions, bool isnull, Memo
 	}
 	percentiles->fractions = palloc0_array(Fraction, percentiles->nfractions + 1);
 	percentiles->order = palloc_array(WantedRow *, 2 * percentiles->nfractions + 1);
-	for (i = 0; i < percentiles->nfractions; i++)
+	for (int i = 0; i < percentiles->nfractions; i++)
 		if (percentiles->nulls == NULL || !percentiles->nulls[i])
 			percentiles->fractions[i].fraction = DatumGetFloat8(elements[i]);
 	MemoryContextSwitchTo(old);
@@ -140,8 +139,6 @@ want_fraction(Percentiles *percentiles, Fraction *fraction)
 void
 percentiles_begin(Percentiles *percentiles, int64 n)
 {
-	int			i;
-
 	percentiles->n = n;
 	percentiles->nwanted = 0;
 	percentiles->found = 0;
@@ -149,7 +146,7 @@ percentiles_begin(Percentiles *percentiles, int64 n)
 	/* One fraction is checked even if there are no values, fractions of an array are not. */
 	if (percentiles->array && n == 0)
 		return;
-	for (i = 0; i < percentiles->nfractions; i++)
+	for (int i = 0; i < percentiles->nfractions; i++)
 	{
 		if (percentiles->nulls && percentiles->nulls[i])
 			continue;
@@ -166,9 +163,8 @@ percentiles_take(Percentiles *percentiles, const ColumnDomain *domain, const int
 				 const int64 *counts, size_t nruns)
 {
 	int64		seen = percentiles->seen;
-	size_t		i;
 
-	for (i = 0; i < nruns && percentiles->found < percentiles->nwanted; i++)
+	for (size_t i = 0; i < nruns && percentiles->found < percentiles->nwanted; i++)
 	{
 		seen += counts[i];
 		while (percentiles->found < percentiles->nwanted &&
@@ -197,9 +193,7 @@ percentiles_most_rows(const Percentiles *percentiles)
 int
 percentiles_list_rows(const Percentiles *percentiles, int64 *rows)
 {
-	int			i;
-
-	for (i = 0; i < percentiles->nwanted; i++)
+	for (int i = 0; i < percentiles->nwanted; i++)
 		rows[i] = percentiles->order[i]->row;
 	return percentiles->nwanted;
 }
@@ -256,7 +250,6 @@ Datum
 percentiles_end(Percentiles *percentiles, const ColumnDomain *domain, bool *isnull)
 {
 	Datum	   *results;
-	int			i;
 
 	*isnull = percentiles->n == 0 ||
 		(percentiles->array ? percentiles->shape == NULL : percentiles->nfractions == 0);
@@ -270,7 +263,7 @@ percentiles_end(Percentiles *percentiles, const ColumnDomain *domain, bool *isnu
 		return PointerGetDatum(construct_empty_array(percentiles->type));
 
 	results = palloc_array(Datum, percentiles->nfractions);
-	for (i = 0; i < percentiles->nfractions; i++)
+	for (int i = 0; i < percentiles->nfractions; i++)
 		results[i] = percentiles->nulls[i] ? (Datum) 0 :
 			fraction_value(percentiles, domain, &percentiles->fractions[i]);
 	/* The array has the shape of that of the fractions. */

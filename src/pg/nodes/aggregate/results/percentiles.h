@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_PERCENTILES_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_PERCENTILES_H
 
-#include "postgres.h"
-
 #include "nodes/primnodes.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"

@@ -24,13 +24,11 @@
 void
 value_summary_add(ValueSummary *summary, const int64 *values, const int64 *counts, size_t nruns)
 {
-	size_t		i;
-
 	if (nruns == 0)
 		return;
 	summary->min = Min(summary->min, values[0]);
 	summary->max = Max(summary->max, values[nruns - 1]);
-	for (i = 0; i < nruns; i++)
+	for (size_t i = 0; i < nruns; i++)
 		summary->sum += (ValueSum) values[i] * counts[i];
 }
 
@@ -279,7 +277,6 @@ static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
 	int			parts = float_totals_parts(&result->answer);
-	size_t		i;
 
 	if (nruns == 0)
 		return;
@@ -291,12 +288,12 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 	result->summary.n += (int64) nruns;
 	if (parts != 0)
 	{
-		for (i = 0; i < nruns; i++)
+		for (size_t i = 0; i < nruns; i++)
 			float_totals_add(&result->floats, result->answer.kind, parts, values[i]);
 		result->summary.floats = &result->floats;
 		return;
 	}
-	for (i = 0; i < nruns; i++)
+	for (size_t i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
 	if (aggref_has_moments(&result->answer))
 		value_moments_add(&result->summary.moments, values, NULL, nruns);
@@ -314,9 +311,8 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 	/* In descending order a later run comes first. */
 	int64		ahead = result->answer.descending ? 1 : 0;
 	bool		other = false;
-	size_t		i;
 
-	for (i = 0; i < nruns; i++)
+	for (size_t i = 0; i < nruns; i++)
 	{
 		if (counts[i] + ahead > mode_count)
 		{
@@ -413,9 +409,8 @@ merge_equal(EqualRun *run, ColumnKind kind, bool stand_in, const int64 *values,
 			const int64 *counts, size_t nruns, int64 *merged, int64 *merged_counts)
 {
 	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < nruns; i++)
+	for (size_t i = 0; i < nruns; i++)
 	{
 		int64		equals = column_value_equals(kind, values[i]);
 
@@ -453,14 +448,13 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 					  size_t nruns)
 {
 	bool		equal = takes_equal(result);
-	size_t		done;
 
 	if (!equal && result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG)
 	{
 		take_values(result, values, counts, nruns);
 		return;
 	}
-	for (done = 0; done < nruns; done += RUN_BATCH)
+	for (size_t done = 0; done < nruns; done += RUN_BATCH)
 	{
 		size_t		n = Min(nruns - done, RUN_BATCH);
 

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULT_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULT_STATE_H
 
-#include "postgres.h"
-
 #include "executor/executor.h"
 
 #include "pg/functions/functions.h"
@@ -99,9 +97,7 @@ is_partial(const AggregateResult *result)
 static inline void
 evaluate_constants(AggregateResult *result, ExprContext *econtext)
 {
-	int			i;
-
-	for (i = 0; i < result->nconstants; i++)
+	for (int i = 0; i < result->nconstants; i++)
 	{
 		ConstantArgument *constant = &result->constants[i];
 

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
 
-#include "postgres.h"
-
 #include "nodes/execnodes.h"
 #include "utils/dsa.h"
 

@@ -35,7 +35,6 @@ aggregate_check_call(const Aggref *aggref)
 	Oid			transition;
 	Oid			final;
 	Oid			owner;
-	ListCell   *lc;
 
 	if (!compat_role_may_execute(aggregate, GetUserId()))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggregate));
@@ -54,9 +53,9 @@ aggregate_check_call(const Aggref *aggref)
 	ReleaseSysCache(tuple);
 	aggregate_check_function(transition, owner);
 	aggregate_check_function(final, owner);
-	foreach(lc, aggref->args)
+	foreach_node(TargetEntry, target, aggref->args)
 	{
-		const Expr *argument = lfirst_node(TargetEntry, lc)->expr;
+		const Expr *argument = target->expr;
 
 		if (IsA(argument, FuncExpr))
 			aggregate_check_function(((const FuncExpr *) argument)->funcid, GetUserId());

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RIGHTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RIGHTS_H
 
-#include "postgres.h"
-
 #include "nodes/primnodes.h"
 
 /*

@@ -118,7 +118,7 @@ reserve(ValueArray *array, size_t n)
 	do { \
 		TYPE	   *at = (TYPE *) array->elements + (PLACE); \
 		int64		left = array->capacity - array->n; \
-		for (i = 0; i < nruns; i++) \
+		for (size_t i = 0; i < nruns; i++) \
 		{ \
 			TYPE		value = (TYPE) values[i]; \
 			int64		k = 0; \
@@ -139,7 +139,7 @@ reserve(ValueArray *array, size_t n)
 		if (array->distinct) \
 		{ \
 			TYPE	   *first = (TYPE *) array->elements + array->n; \
-			for (i = 0; i < nruns; i++) \
+			for (size_t i = 0; i < nruns; i++) \
 				first[i] = (TYPE) values[i]; \
 			array->n += (int64) nruns; \
 		} \
@@ -152,8 +152,6 @@ reserve(ValueArray *array, size_t n)
 void
 value_array_take(ValueArray *array, const int64 *values, const int64 *counts, size_t nruns)
 {
-	size_t		i;
-
 	if (array->distinct)
 		reserve(array, nruns);
 	FOR_ELEMENT_TYPE(FILL);
@@ -164,9 +162,8 @@ value_array_take(ValueArray *array, const int64 *values, const int64 *counts, si
 	do { \
 		const TYPE *from = (const TYPE *) array->elements; \
 		TYPE	   *to = (TYPE *) elements; \
-		int64		i; \
 		if (array->descending) \
-			for (i = 0; i < array->n; i++) \
+			for (int64 i = 0; i < array->n; i++) \
 				to[i] = from[array->n - 1 - i]; \
 		else \
 			memcpy(to, from, array->n * sizeof(TYPE)); \
@@ -195,16 +192,14 @@ value_array_end(ValueArray *array, bool *isnull)
 bool
 value_array_elements(const ColumnDomain *domain, const int64 *values, size_t n, int64 *elements)
 {
-	size_t		i;
-
 	if (domain->labels)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			elements[i] = enum_label_at(domain->labels, (int) values[i]);
 	else if (domain->kind == COLUMN_KIND_FLOAT8)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			elements[i] = (int64) float8_key_bits(values[i]);
 	else if (domain->kind == COLUMN_KIND_FLOAT4)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			elements[i] = float4_key_bits((int32) values[i]);
 	else
 		return false;

@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_VALUE_ARRAY_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_VALUE_ARRAY_H
 
-#include "postgres.h"
-
 #include "utils/array.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"

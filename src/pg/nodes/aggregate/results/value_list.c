@@ -61,7 +61,6 @@ value_list_take(ValueList *list, const ColumnDomain *domain, const int64 *values
 {
 	bool		append_now = list->answer.function == AGGREGATE_FUNCTION_STRING_AGG &&
 	!list->answer.descending;
-	size_t		i;
 
 	if (!append_now && list->n + nruns > list->room)
 	{
@@ -69,7 +68,7 @@ value_list_take(ValueList *list, const ColumnDomain *domain, const int64 *values
 		list->values = enlarge(list->values, list->room);
 		list->counts = enlarge(list->counts, list->room);
 	}
-	for (i = 0; i < nruns; i++)
+	for (size_t i = 0; i < nruns; i++)
 	{
 		int64		count = list->answer.distinct ? 1 : counts[i];
 
@@ -100,9 +99,7 @@ value_list_array(const ValueList *list, Oid type, bool *isnull)
 	bool	   *nulls = NULL;
 	int			dimension = (int) items;
 	int			lower_bound = 1;
-	int64		k;
 	int64		at;
-	size_t		i;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
@@ -120,15 +117,15 @@ value_list_array(const ValueList *list, Oid type, bool *isnull)
 		nulls = palloc_extended(items * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	}
 	at = list->answer.nulls_first ? list->nulls : 0;
-	for (i = 0; i < list->n && !as_listed; i++)
+	for (size_t i = 0; i < list->n && !as_listed; i++)
 	{
 		size_t		run = run_at(list, i);
 
-		for (k = 0; k < list->counts[run]; k++)
+		for (int64 k = 0; k < list->counts[run]; k++)
 			elements[at++] = list->values[run];
 		CHECK_FOR_INTERRUPTS();
 	}
-	for (k = 0; k < list->nulls; k++)
+	for (int64 k = 0; k < list->nulls; k++)
 		nulls[list->answer.nulls_first ? k : at + k] = true;
 	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
 	return PointerGetDatum(construct_md_array(elements, nulls, 1, &dimension, &lower_bound, type,
@@ -138,12 +135,10 @@ value_list_array(const ValueList *list, Oid type, bool *isnull)
 Datum
 value_list_string(ValueList *list, bool *isnull)
 {
-	size_t		i;
-
 	*isnull = list->total == 0;
 	if (*isnull)
 		return (Datum) 0;
-	for (i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n; i++)
 	{
 		size_t		run = run_at(list, i);
 

@@ -9,8 +9,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_VALUE_LIST_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_VALUE_LIST_H
 
-#include "postgres.h"
-
 #include "lib/stringinfo.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"

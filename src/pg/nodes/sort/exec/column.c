@@ -106,7 +106,6 @@ take_batch(void *arg, const ColumnBatch *batch)
 	ColumnKeys *column = (ColumnKeys *) arg;
 	int32	   *keys = column_batch_arrays(batch, 0).keys;
 	size_t		n = batch->n;
-	size_t		i;
 
 	/* Packed keys and runs come only where values are distances. */
 	if (batch->runs == NULL && batch->packed.n == 0)
@@ -114,7 +113,7 @@ take_batch(void *arg, const ColumnBatch *batch)
 		if (batch->nnulls > 0)
 			n = column_batch_copy_keys(batch, keys);
 		if (column->descending)
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				keys[i] = ~keys[i];
 	}
 	row_sort_put_batch(column->sort, batch);
@@ -170,14 +169,13 @@ bool
 in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 {
 	Relation	rel;
-	int			i;
 
 	if (spec->key_only || spec->copied || !IsA(child, SeqScanState))
 		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	if (!heap_format_is_heap(rel))
 		return false;
-	for (i = 0; i < spec->keys->nkeys; i++)
+	for (int i = 0; i < spec->keys->nkeys; i++)
 		if (place_rows_key_column(&spec->keys->keys[i], child->plan) == 0)
 			return false;
 

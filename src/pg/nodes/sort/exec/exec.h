@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_SORT_EXEC_EXEC_H
 #define HPSORT_PG_NODES_SORT_EXEC_EXEC_H
 
-#include "postgres.h"
-
 #include "nodes/execnodes.h"
 
 #include "pg/compat.h"

@@ -103,9 +103,8 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 	bool		prefix = compat_explain_prefix(es);
 	List	   *result = NIL;
 	List	   *columns = NIL;
-	int			i;
 
-	for (i = 0; i < keys->nkeys; i++)
+	for (int i = 0; i < keys->nkeys; i++)
 	{
 		const KeyColumn *key = &keys->keys[i];
 		TargetEntry *target = get_tle_by_resno(plan->targetlist, key->attno);
@@ -132,11 +131,9 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 static bool
 may_tell_values(const PlanState *node)
 {
-	ListCell   *lc;
-
-	foreach(lc, compat_check_as_users(node->state->es_plannedstmt))
+	foreach_oid(user, compat_check_as_users(node->state->es_plannedstmt))
 	{
-		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
+		if (!has_privs_of_role(GetUserId(), user))
 			return false;
 	}
 	return true;
@@ -237,7 +234,6 @@ sort_node_explain(PlanState *node, const KeyColumns *keys, const RowSortStats *s
 				  const HpSortShared *shared, List *ancestors, ExplainState *es)
 {
 	bool		values;
-	int			i;
 
 	explain_keys(node->plan, keys, ancestors, es);
 	if (!es->analyze)
@@ -251,7 +247,7 @@ sort_node_explain(PlanState *node, const KeyColumns *keys, const RowSortStats *s
 	/* Core has a place in its output for each worker, but keeps it to itself. */
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Sort Workers", "Sort Workers", false, es);
-	for (i = 0; i < shared->nworkers; i++)
+	for (int i = 0; i < shared->nworkers; i++)
 	{
 		if (!shared->workers[i].valid)
 			continue;

@@ -42,10 +42,9 @@ describe_rows(const FirstRows *first, const ResidentRows *rows, RowsLayout *layo
 {
 	uint64		stride = 1;
 	int			ngroup = first->bound->spec.ngroup;
-	int			c;
 
 	memset(layout, 0, sizeof(*layout));
-	for (c = ngroup; c >= 0; c--)
+	for (int c = ngroup; c >= 0; c--)
 	{
 		const KeyColumn *key = &first->bound->store->keys->keys[c];
 		RowsColumn *column = &layout->columns[c];
@@ -99,14 +98,13 @@ static bool
 find_groups(ResidentRows *rows, const FirstKeys *keys, uint64 *starts)
 {
 	int32	   *asked = palloc_array(int32, keys->groups);
-	uint64		g;
 
-	for (g = 0; g < keys->groups; g++)
+	for (uint64 g = 0; g < keys->groups; g++)
 		asked[g] = key_of(keys, g, 0);
 	if (!resident_rows_look(rows, SORT_LOOK_BELOW, asked, keys->groups, starts))
 		return false;
 	starts[keys->groups] = (uint64) resident_rows_keys(rows);
-	for (g = 0; g < keys->groups; g++)
+	for (uint64 g = 0; g < keys->groups; g++)
 		if (starts[g] > starts[g + 1] || starts[0] != 0)
 			return resident_rows_are_wrong(rows);
 	return true;
@@ -126,9 +124,8 @@ find_last(ResidentRows *rows, const GroupBoundSpec *spec, uint64 wanted, size_t 
 	uint64	   *asked = palloc_array(uint64, n);
 	int32	   *keys = palloc_array(int32, n);
 	size_t	   *groups = palloc_array(size_t, n);
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		groups[i] = i;
 		at[i] += dense ? 0 : Min(wanted - 1, end[i] - at[i]);
@@ -138,7 +135,7 @@ find_last(ResidentRows *rows, const GroupBoundSpec *spec, uint64 wanted, size_t 
 		size_t		left = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			if (at[groups[i]] < end[groups[i]])
 			{
 				asked[left] = at[groups[i]];
@@ -147,20 +144,20 @@ find_last(ResidentRows *rows, const GroupBoundSpec *spec, uint64 wanted, size_t 
 		n = left;
 		if (n > 0 && !resident_rows_look(rows, SORT_LOOK_AT, asked, n, keys))
 			return false;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			if (keys[i] < ranges[groups[i]].lo || keys[i] > ranges[groups[i]].hi)
 				return resident_rows_are_wrong(rows);
 		if (--steps == 0)
 			break;
 		/* The next different key; of a group's last one there is none. */
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			keys[i] += keys[i] < ranges[groups[i]].hi ? 1 : 0;
 		if (n > 0 && !resident_rows_look(rows, SORT_LOOK_BELOW, keys, n, asked))
 			return false;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			at[groups[i]] = asked[i] > at[groups[i]] ? asked[i] : end[groups[i]];
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		ranges[groups[i]].hi = keys[i];
 	return true;
 }
@@ -197,10 +194,8 @@ refuse_others(const FirstRows *first, const ResidentRows *rows, const RowsLayout
 	int			ngroup = first->bound->spec.ngroup;
 	RowKey	   *last = palloc0_array(RowKey, n);
 	size_t		nlast = 0;
-	size_t		i;
-	int			k;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64		code = (uint32) ranges[i].hi - keys->offset;
 		uint64		group = code / keys->places;
@@ -208,7 +203,7 @@ refuse_others(const FirstRows *first, const ResidentRows *rows, const RowsLayout
 		if (code % keys->places == keys->places - 1)
 			continue;
 		set_key(first, rows, layout, keys, ngroup, code % keys->places, &last[nlast]);
-		for (k = ngroup - 1; k >= 0; k--)
+		for (int k = ngroup - 1; k >= 0; k--)
 		{
 			set_key(first, rows, layout, keys, k, group % keys->of_column[k], &last[nlast]);
 			group /= keys->of_column[k];
@@ -230,7 +225,6 @@ find_rows(FirstRows *first, ResidentRows *rows)
 	ValueRange *ranges;
 	uint64		wanted;
 	size_t		n = 0;
-	uint64		g;
 
 	if (!describe_rows(first, rows, &layout, &keys) || keys.groups > ROWS_MAX_RANGES ||
 		!sort_rows(rows, &layout, &keys))
@@ -257,7 +251,7 @@ find_rows(FirstRows *first, ResidentRows *rows)
 	if (!find_groups(rows, &keys, starts))
 		return false;
 	/* Groups that have no rows are left out. */
-	for (g = 0; g < keys.groups; g++)
+	for (uint64 g = 0; g < keys.groups; g++)
 		if (starts[g] < starts[g + 1])
 		{
 			ranges[n] = (ValueRange)

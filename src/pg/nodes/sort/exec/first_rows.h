@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_NODES_SORT_EXEC_FIRST_ROWS_H
 #define HPSORT_PG_NODES_SORT_EXEC_FIRST_ROWS_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/store.h"
 #include "pg/values/values.h"
 

@@ -159,15 +159,14 @@ take_narrow(Reading *reading, size_t n)
 	uint32	   *places = reading->places;
 	RowKey		null = {.nulls = 1};
 	size_t		kept = 0;
-	size_t		i;
 
 	if (key->kind == COLUMN_KIND_ENUM || (key->kind == COLUMN_KIND_FLOAT4 && !key->alone))
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
 	else
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			images[i] = (uint32) batch->keys[start + i] ^ (uint32) key->flip;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (unlikely(batch->nulls[start + i]))
 		{
@@ -188,10 +187,9 @@ static inline void
 keys_of_row(const Reading *reading, size_t i, RowKey *key)
 {
 	KeyColumn  *keys = reading->sort->store->keys->keys;
-	int			k;
 
 	key->nulls = 0;
-	for (k = 0; k < reading->scan.ncolumns; k++)
+	for (int k = 0; k < reading->scan.ncolumns; k++)
 	{
 		bool		isnull = reading->batches[k].nulls[i];
 
@@ -207,9 +205,8 @@ take_wide(Reading *reading, size_t n)
 	RowStore   *store = reading->sort->store;
 	size_t		end = reading->taken + n;
 	RowKey		key;
-	size_t		i;
 
-	for (i = reading->taken; i < end; i++)
+	for (size_t i = reading->taken; i < end; i++)
 	{
 		keys_of_row(reading, i, &key);
 		if (row_store_wants(store, &key))
@@ -383,9 +380,7 @@ copy_row(Reading *reading, HeapTuple tuple)
 static void
 copy_refs(Reading *reading, const uint32 *refs, const uint64 *pairs, uint64 n)
 {
-	uint64		i;
-
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		copy_row(reading, row_fetch(reading->rows->fetch,
 									pairs ? ROWS_PAIR_REF(pairs[i]) : refs[i]));
@@ -442,7 +437,6 @@ start_copying(Reading *reading)
 	RowSort    *sort = reading->sort;
 	RowStore   *store = sort->store;
 	ExternalSort *external = sort->external;
-	size_t		i;
 
 	sort->store = reading->copies;
 	sort->external = NULL;
@@ -458,7 +452,7 @@ start_copying(Reading *reading)
 		copy_file(reading, store, external);
 	else
 		copy_store(reading, store);
-	for (i = reading->taken; i < reading->batches[0].n; i++)
+	for (size_t i = reading->taken; i < reading->batches[0].n; i++)
 		copy_row(reading, row_fetch(reading->rows->fetch, place_of(reading, reading->tids[i])));
 	place_rows_end(reading->rows);
 	row_store_destroy(store);
@@ -494,11 +488,9 @@ static int
 find_candidates(Reading *reading, uint16 *rows)
 {
 	GroupBoundKeys *keys = &reading->group_keys;
-	int			k;
-	size_t		i;
 
 	keys->n = reading->batches[0].n;
-	for (k = 0; k < reading->scan.ncolumns; k++)
+	for (int k = 0; k < reading->scan.ncolumns; k++)
 	{
 		const ColumnBatch *batch = &reading->batches[k];
 		KeyColumn  *key = &reading->sort->spec->keys->keys[k];
@@ -506,13 +498,13 @@ find_candidates(Reading *reading, uint16 *rows)
 
 		keys->nulls[k] = batch->nnulls > 0 ? batch->nulls : NULL;
 		if (key->kind == COLUMN_KIND_FLOAT4 || key->kind == COLUMN_KIND_FLOAT8)
-			for (i = 0; i < batch->n; i++)
+			for (size_t i = 0; i < batch->n; i++)
 				keys->images[k][i] = image_of(key, batch, i);
 		else if (batch->wide)
-			for (i = 0; i < batch->n; i++)
+			for (size_t i = 0; i < batch->n; i++)
 				keys->images[k][i] = (uint64) batch->wide[i] ^ flip;
 		else
-			for (i = 0; i < batch->n; i++)
+			for (size_t i = 0; i < batch->n; i++)
 				keys->images[k][i] = (uint32) batch->keys[i] ^ flip;
 	}
 	return row_sort_candidates(reading->sort, keys, rows);
@@ -526,18 +518,17 @@ copy_page(Reading *reading)
 	HeapTupleData tuple;
 	Page		page;
 	int			n = 0;
-	size_t		i;
 
 	if (reading->sort->by_group)
 		n = find_candidates(reading, rows);
 	else
-		for (i = 0; i < reading->batches[0].n; i++)
+		for (size_t i = 0; i < reading->batches[0].n; i++)
 			if (copy_is_wanted(reading, i))
 				rows[n++] = i;
 	if (n == 0)
 		return;
 	page = BufferGetPage(column_reader_buffer(reading->reader));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int64		tid = reading->tids[rows[i]];
 
@@ -564,9 +555,7 @@ make_image(void *arg, Datum value)
 static void
 init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 {
-	int			k;
-
-	for (k = 0; k < spec->keys->nmapped; k++)
+	for (int k = 0; k < spec->keys->nmapped; k++)
 	{
 		KeyColumn  *key = &spec->keys->keys[k];
 
@@ -688,11 +677,9 @@ in_place_fill(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 static bool
 returns_columns(PlanState *outer)
 {
-	ListCell   *lc;
-
-	foreach(lc, outer->plan->targetlist)
+	foreach_node(TargetEntry, target, outer->plan->targetlist)
 	{
-		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+		Expr	   *expr = target->expr;
 
 		if (!IsA(expr, Var) && !IsA(expr, Const))
 			return false;
@@ -709,11 +696,10 @@ find_group_keys(Reading *reading)
 {
 	const RowSort *sort = reading->sort;
 	const KeyColumns *keys = sort->spec->keys;
-	int			i;
 
 	reading->scan.ncolumns = Min(sort->by_group->spec.ngroup + 1, keys->nexact);
 	reading->scan.attnums = reading->attnums;
-	for (i = 0; i < reading->scan.ncolumns; i++)
+	for (int i = 0; i < reading->scan.ncolumns; i++)
 	{
 		const KeyColumn *key = &keys->keys[i];
 		AttrNumber	attnum = place_rows_key_column(key, reading->child->ps.plan);

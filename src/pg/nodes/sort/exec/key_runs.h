@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_NODES_SORT_EXEC_KEY_RUNS_H
 #define HPSORT_PG_NODES_SORT_EXEC_KEY_RUNS_H
 
-#include "postgres.h"
-
 #include "executor/tuptable.h"
 
 #include "pg/nodes/sort/store/store.h"

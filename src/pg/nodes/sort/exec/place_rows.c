@@ -162,13 +162,12 @@ static void
 prefetch(void *arg, const uint32 *places, int n, bool where)
 {
 	RowFetch   *fetch = ((PlaceRows *) arg)->fetch;
-	int			i;
 
 	if (where)
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			row_fetch_prefetch_line(fetch, places[i]);
 	else
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			row_fetch_prefetch_row(fetch, places[i]);
 }
 
@@ -180,7 +179,6 @@ place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	PlaceRows  *rows = palloc0_object(PlaceRows);
-	int			i;
 
 	rows->elsewhere = (RowElsewhere)
 	{
@@ -192,10 +190,10 @@ place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys
 	rows->copied = !runs_to_end(child->ps.state);
 	rows->keys = keys;
 	rows->attnums = palloc_array(AttrNumber, keys->nkeys);
-	for (i = 0; i < keys->nkeys; i++)
+	for (int i = 0; i < keys->nkeys; i++)
 		rows->attnums[i] = place_rows_key_column(&keys->keys[i], child->ps.plan);
 	rows->copies = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_DEFAULT_SIZES);
-	for (i = 0; i < lengthof(rows->recent); i++)
+	for (int i = 0; i < lengthof(rows->recent); i++)
 		rows->recent[i] = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(old);
 	return rows;

@@ -12,8 +12,6 @@
 #ifndef HPSORT_PG_NODES_SORT_EXEC_PLACE_ROWS_H
 #define HPSORT_PG_NODES_SORT_EXEC_PLACE_ROWS_H
 
-#include "postgres.h"
-
 #include "executor/executor.h"
 #include "nodes/execnodes.h"
 

@@ -127,10 +127,9 @@ leave_runs(RowSort *sort)
 	while (left > 0)
 	{
 		size_t		got = key_runs_fetch(runs);
-		size_t		i;
 
 		got = Min(got, left);
-		for (i = 0; i < got; i++)
+		for (size_t i = 0; i < got; i++)
 		{
 			key.images[0] = key_runs_from_distance(runs, runs->batch[i]);
 			put_key(sort, &key);
@@ -177,7 +176,6 @@ put_distances(RowSort *sort, const int32 *distances, size_t n)
 												  row_store_narrow_cutoff(sort->store));
 		size_t		end = Min(n, i + lengthof(wanted));
 		size_t		nwanted = 0;
-		size_t		w;
 
 		/* Most keys are beyond a cutoff: no branch is taken for each. */
 		for (; i < end; i++)
@@ -185,7 +183,7 @@ put_distances(RowSort *sort, const int32 *distances, size_t n)
 			wanted[nwanted] = distances[i];
 			nwanted += distances[i] < cutoff;
 		}
-		for (w = 0; w < nwanted; w++)
+		for (size_t w = 0; w < nwanted; w++)
 		{
 			key.images[0] = key_runs_from_distance(&sort->runs, wanted[w]);
 			put_key(sort, &key);

@@ -20,8 +20,6 @@
 #ifndef HPSORT_PG_NODES_SORT_EXEC_ROW_SORT_H
 #define HPSORT_PG_NODES_SORT_EXEC_ROW_SORT_H
 
-#include "postgres.h"
-
 #include "executor/tuptable.h"
 
 #include "pg/column/column.h"

@@ -75,10 +75,8 @@ sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
 static bool
 is_repeatable(PlannerInfo *root)
 {
-	int			i;
-
 	/* Core changes a subquery when it makes its plan, which it can do once. */
-	for (i = 1; i < root->simple_rel_array_size; i++)
+	for (int i = 1; i < root->simple_rel_array_size; i++)
 		if (root->simple_rel_array[i] && root->simple_rel_array[i]->subroot)
 			return false;
 	return !root->parse->hasSubLinks && !contain_volatile_functions((Node *) root->parse);
@@ -120,12 +118,9 @@ static bool
 clauses_matter(const JoinAgain *join)
 {
 	List	   *expressions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, join->clauses)
+	foreach_node(RestrictInfo, rinfo, join->clauses)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		if (join->type == JOIN_LEFT &&
 			RINFO_IS_PUSHED_DOWN(rinfo, join->old->path.parent->relids))
 			return true;
@@ -161,15 +156,13 @@ static Path *
 join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
 {
 	Path	   *best = NULL;
-	ListCell   *lc;
 
 	if (!IS_SIMPLE_REL(inner_rel) ||
 		(inner_rel->lateral_relids && contain_volatile_functions((Node *) root->parse)) ||
 		sort_path_may_fail(extract_actual_clauses(inner_rel->baserestrictinfo, false)))
 		return NULL;
-	foreach(lc, inner_rel->cheapest_parameterized_paths)
+	foreach_ptr(Path, inner, inner_rel->cheapest_parameterized_paths)
 	{
-		Path	   *inner = (Path *) lfirst(lc);
 		JoinPathExtraData extra = extra_of_join(join);
 		JoinCostWorkspace workspace;
 		Path	   *path;

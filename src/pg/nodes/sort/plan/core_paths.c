@@ -71,9 +71,7 @@ static const struct
 Path *
 sort_path_copy(const Path *path)
 {
-	int			i;
-
-	for (i = 0; i < lengthof(kinds); i++)
+	for (int i = 0; i < lengthof(kinds); i++)
 		if (kinds[i].tag == nodeTag(path))
 			return (Path *) memcpy(palloc(kinds[i].size), path, kinds[i].size);
 	return NULL;
@@ -83,12 +81,9 @@ Path *
 sort_path_cheapest(List *paths, List *pathkeys)
 {
 	Path	   *cheapest = NULL;
-	ListCell   *lc;
 
-	foreach(lc, paths)
+	foreach_ptr(Path, path, paths)
 	{
-		Path	   *path = (Path *) lfirst(lc);
-
 		if (path->param_info == NULL &&
 			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0) &&
 			!(pathkeys != NIL && pathkeys_contained_in(pathkeys, path->pathkeys)))
@@ -105,12 +100,8 @@ sort_path_cheapest(List *paths, List *pathkeys)
 static RelOptInfo *
 memory_of(PlannerInfo *root)
 {
-	ListCell   *lc;
-
-	foreach(lc, root->upper_rels[UPPERREL_ORDERED])
+	foreach_node(RelOptInfo, rel, root->upper_rels[UPPERREL_ORDERED])
 	{
-		RelOptInfo *rel = lfirst_node(RelOptInfo, lc);
-
 		if (!bms_is_empty(rel->relids))
 			return rel;
 	}
@@ -159,12 +150,9 @@ sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *order
 {
 	Path	   *input = NULL;
 	Path	   *remembered = remembered_input(root, input_rel);
-	ListCell   *lc;
 
-	foreach(lc, ordered_rel->pathlist)
+	foreach_ptr(Path, path, ordered_rel->pathlist)
 	{
-		Path	   *path = (Path *) lfirst(lc);
-
 		/* A Sort cannot project: a projection may be above it. */
 		if (IsA(path, ProjectionPath))
 			path = ((ProjectionPath *) path)->subpath;

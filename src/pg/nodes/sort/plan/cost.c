@@ -283,13 +283,12 @@ static bool
 returns_rows(const Path *path)
 {
 	AttrNumber	attno = 0;
-	ListCell   *lc;
 
 	if (list_length(path->pathtarget->exprs) != path->parent->max_attr)
 		return false;
-	foreach(lc, path->pathtarget->exprs)
+	foreach_ptr(const Var, column, path->pathtarget->exprs)
 	{
-		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varattno != ++attno)
+		if (!IsA(column, Var) || column->varattno != ++attno)
 			return false;
 	}
 	return true;
@@ -321,12 +320,11 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 					   bool bounded)
 {
 	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
-	int			i;
 
 	if (columns->key_only || !path_may_stay(root, path, bounded) ||
 		sort_path_must_compute(root, path->parent, path->pathtarget->exprs))
 		return false;
-	for (i = 0; i < list_length(columns->attnos); i++)
+	for (int i = 0; i < list_length(columns->attnos); i++)
 	{
 		bool		any_type = i >= nexact || (columns->numbered & (1 << i)) != 0;
 
@@ -341,9 +339,8 @@ sort_path_count_groups(PlannerInfo *root, const Path *subpath, const HpSortColum
 					   int nkeys)
 {
 	List	   *exprs = NIL;
-	int			i;
 
-	for (i = 0; i < nkeys; i++)
+	for (int i = 0; i < nkeys; i++)
 		exprs = lappend(exprs, key_expression(subpath, columns, i));
 
 	/* As in cost_incremental_sort(): columns of a set operation have no statistics. */
@@ -402,9 +399,8 @@ order_of_all_keys(PlannerInfo *root, const Path *subpath, const HpSortColumns *c
 				  double order)
 {
 	int			nkeys = list_length(columns->attnos);
-	int			i;
 
-	for (i = 1; i < nkeys && order > 0; i++)
+	for (int i = 1; i < nkeys && order > 0; i++)
 	{
 		if (sort_path_count_groups(root, subpath, columns, i) * UNIQUE_GROUP > subpath->rows)
 			break;
@@ -420,13 +416,12 @@ slot_is_divided(HeapTuple stats, int kind, Oid sortop, Oid collation)
 	AttStatsSlot slot;
 	Datum		values[ABBREVIATION_SAMPLE];
 	int			n;
-	int			i;
 	bool		divided;
 
 	if (!get_attstatsslot(&slot, stats, kind, InvalidOid, ATTSTATSSLOT_VALUES))
 		return true;
 	n = Min(slot.nvalues, ABBREVIATION_SAMPLE);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		values[i] = slot.values[(int64) i * slot.nvalues / n];
 	divided = n < 2 || abbreviation_divides(sortop, collation, values, n);
 	free_attstatsslot(&slot);
@@ -461,7 +456,6 @@ common_values_alike(HeapTuple stats, Oid sortop, Oid collation, double *groups)
 	uint64		images[COMMON_VALUES_MOST];
 	double		part = 0;
 	int			n;
-	int			i;
 	int			j;
 
 	if (!get_attstatsslot(&slot, stats, STATISTIC_KIND_MCV, InvalidOid,
@@ -469,7 +463,7 @@ common_values_alike(HeapTuple stats, Oid sortop, Oid collation, double *groups)
 		return 0;
 	n = Min(Min(slot.nvalues, slot.nnumbers), COMMON_VALUES_MOST);
 	if (abbreviation_images(sortop, collation, slot.values, n, images))
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			for (j = 0; j < n && (j == i || images[j] != images[i]); j++)
 				;
@@ -553,9 +547,8 @@ static Cost
 numbering_cost(const HpSortColumns *columns, double rows)
 {
 	Cost		cost = 0;
-	int			i;
 
-	for (i = 0; i < columns->nmapped; i++)
+	for (int i = 0; i < columns->nmapped; i++)
 		if (columns->numbered & (1 << i))
 			cost += cost_of_ns(rows * NUMBER_NS) +
 				cost_of_comparisons(columns->values[i] * log2(Max(columns->values[i], 2)));
@@ -670,7 +663,6 @@ resident_part(PlannerInfo *root, const CostInput *input)
 	.jobs = input->by_group ? &jobs : NULL};
 	ResidentEstimate estimate;
 	Cost		conditions;
-	int			i;
 
 	if (input->limit < 0 || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
 		!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
@@ -678,7 +670,7 @@ resident_part(PlannerInfo *root, const CostInput *input)
 		columns->nmapped - (input->by_group && !columns->exact ? 1 : 0) < nkeys ||
 		!(columns->key_only || input->in_place))
 		return 1;
-	for (i = 0; i < nkeys; i++)
+	for (int i = 0; i < nkeys; i++)
 	{
 		const Var  *column = (const Var *) key_expression(path, columns, i);
 		ColumnKind	kind;

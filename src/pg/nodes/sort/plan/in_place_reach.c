@@ -76,11 +76,10 @@ in_place_computes(Oid table, Index varno, List *expressions, int width)
 {
 	AttrNumber	last = last_column(expressions, varno);
 	Size		reach = MAXALIGN(SizeofHeapTupleHeader);
-	AttrNumber	attnum;
 
 	if (width >= COMPUTED_WIDTH_MIN)
 		return true;
-	for (attnum = 1; last > 0 && attnum <= last && reach <= COMPUTED_REACH_MAX; attnum++)
+	for (AttrNumber attnum = 1; last > 0 && attnum <= last && reach <= COMPUTED_REACH_MAX; attnum++)
 	{
 		int32		bytes = get_attavgwidth(table, attnum);
 		Oid			type;

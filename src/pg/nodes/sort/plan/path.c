@@ -45,12 +45,10 @@ uint64		sort_node_plans_made = 0;
 static bool
 target_is_usable(PathTarget *target)
 {
-	ListCell   *lc;
-
 	/* A row identity of several tables gets its columns only when the plan is made. */
-	foreach(lc, target->exprs)
+	foreach_ptr(const Node, node, target->exprs)
 	{
-		if (IsA(lfirst(lc), Var) && lfirst_node(Var, lc)->varno == ROWID_VAR)
+		if (IsA(node, Var) && ((const Var *) node)->varno == ROWID_VAR)
 			return false;
 	}
 	return true;
@@ -65,14 +63,13 @@ static int
 find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, EquivalenceMember **member)
 {
 	int			attno = 0;
-	ListCell   *lc;
 
-	foreach(lc, target->exprs)
+	foreach_ptr(Expr, expr, target->exprs)
 	{
 		*member = NULL;
 		attno++;
 		if (!ec->ec_has_volatile)
-			*member = find_ec_member_matching_expr(ec, (Expr *) lfirst(lc), relids);
+			*member = find_ec_member_matching_expr(ec, expr, relids);
 		else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target,
 																	attno - 1) == ec->ec_sortref)
 			*member = linitial(ec->ec_members);
@@ -118,16 +115,14 @@ find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering
 	PathTarget *target = path->pathtarget;
 	bool		mapping = true;
 	ColumnKind	first = COLUMN_KIND_NONE;
-	ListCell   *lc;
 
 	if (!target_is_usable(target))
 		return false;
 	memset(columns, 0, sizeof(*columns));
 	columns->pathkeys = pathkeys;
 	columns->range = 1;
-	foreach(lc, pathkeys)
+	foreach_node(PathKey, pathkey, pathkeys)
 	{
-		PathKey    *pathkey = lfirst_node(PathKey, lc);
 		EquivalenceClass *ec = pathkey->pk_eclass;
 		EquivalenceMember *member;
 		int			attno = find_column(target, ec, path->parent->relids, &member);
@@ -144,7 +139,7 @@ find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering
 			ColumnKind	kind = key_kind(exprType(expression), pathkey->pk_opfamily,
 										member->em_datatype, ec->ec_collation);
 
-			if (lc == list_head(pathkeys))
+			if (foreach_current_index(pathkey) == 0)
 				first = kind;
 			mapping = map_key(root, path, expression, sortop, ec->ec_collation, kind, numbering,
 							  columns);
@@ -231,13 +226,10 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	Plan	   *child = (Plan *) linitial(custom_plans);
 	List	   *target = path->path.pathtarget->exprs;
 	List	   *private = path->custom_private;
-	ListCell   *lc;
 
 	/* The child's list begins with the path's target, column by column. */
-	foreach(lc, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
+	foreach_int(attno, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
 	{
-		int			attno = lfirst_int(lc);
-
 		if (attno > list_length(child->targetlist) ||
 			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist,
 															  attno - 1)->expr))
@@ -246,9 +238,9 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 
 	/* The node returns all columns of the child's rows, like a Sort, and shares expressions. */
 	scan->scan.plan.targetlist = list_copy(child->targetlist);
-	foreach(lc, child->targetlist)
+	foreach_node(TargetEntry, entry, child->targetlist)
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  flatCopyTargetEntry(lfirst_node(TargetEntry, lc)));
+										  flatCopyTargetEntry(entry));
 	scan->scan.plan.lefttree = child;
 	scan->custom_plans = list_copy_tail(custom_plans, 1);
 	scan->scan.scanrelid = 0;
@@ -359,11 +351,10 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 {
 	Relids		relids = path->parent->relids;
 	PathTarget *target = NULL;
-	ListCell   *lc;
 
-	foreach(lc, pathkeys)
+	foreach_node(PathKey, pathkey, pathkeys)
 	{
-		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+		EquivalenceClass *ec = pathkey->pk_eclass;
 		PathTarget *have = target ? target : path->pathtarget;
 		EquivalenceMember *member;
 
@@ -418,12 +409,8 @@ sort_path_gather(PlannerInfo *root, RelOptInfo *rel, Path *path)
 static void
 refer_to_child(CustomScan *scan)
 {
-	ListCell   *lc;
-
-	foreach(lc, scan->custom_scan_tlist)
+	foreach_node(TargetEntry, target, scan->custom_scan_tlist)
 	{
-		TargetEntry *target = lfirst_node(TargetEntry, lc);
-
 		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0 ||
 			((Var *) target->expr)->vartype == RECORDOID)
 			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
@@ -435,10 +422,8 @@ static void finish_plan(Plan *plan);
 static void
 finish_plans(List *plans)
 {
-	ListCell   *lc;
-
-	foreach(lc, plans)
-		finish_plan((Plan *) lfirst(lc));
+	foreach_ptr(Plan, plan, plans)
+		finish_plan(plan);
 }
 
 /*

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_SORT_PLAN_PATH_H
 #define HPSORT_PG_NODES_SORT_PLAN_PATH_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 #include "pg/guc.h"

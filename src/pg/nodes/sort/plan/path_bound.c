@@ -46,14 +46,13 @@ sort_path_limit(PlannerInfo *root, PathTarget *target)
 	HpSortBound bound = none;
 	Query	   *parse = root->parse;
 	Node	   *exprs[2];
-	int			i;
 
 	if (parse->limitCount == NULL || parse->limitOption != LIMIT_OPTION_COUNT ||
 		parse->rowMarks != NIL || parse->hasTargetSRFs)
 		return none;
 	exprs[0] = parse->limitCount;
 	exprs[1] = parse->limitOffset;
-	for (i = 0; i < 2 && exprs[i]; i++)
+	for (int i = 0; i < 2 && exprs[i]; i++)
 	{
 		Node	   *estimate;
 
@@ -81,12 +80,10 @@ sort_path_limit(PlannerInfo *root, PathTarget *target)
 bool
 sort_path_workers_know(const HpSortBound *bound)
 {
-	ListCell   *lc;
-
-	foreach(lc, bound->exprs)
+	foreach_ptr(const Node, node, bound->exprs)
 	{
-		if (!IsA(lfirst(lc), Const) &&
-			!(IsA(lfirst(lc), Param) && lfirst_node(Param, lc)->paramkind == PARAM_EXTERN))
+		if (!IsA(node, Const) &&
+			!(IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXTERN))
 			return false;
 	}
 	return true;

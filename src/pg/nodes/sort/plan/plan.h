@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_NODES_SORT_PLAN_PLAN_H
 #define HPSORT_PG_NODES_SORT_PLAN_PLAN_H
 
-#include "postgres.h"
-
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/extensible.h"

@@ -162,14 +162,11 @@ estimate_hashed(PlannerInfo *root, RelOptInfo *rel, const AggPath *hashed)
 static bool
 hashing_is_cheaper(PlannerInfo *root, RelOptInfo *rel, const Path *path, const Path *copy)
 {
-	ListCell   *lc;
-
 	if (hpsort_debug_sort == NODE_FORCE || !(IsA(path, AggPath) || IsA(path, GroupPath) ||
 											 IsA(path, UpperUniquePath)))
 		return false;
-	foreach(lc, rel->pathlist)
+	foreach_ptr(AggPath, hashed, rel->pathlist)
 	{
-		AggPath    *hashed = (AggPath *) lfirst(lc);
 		Path	   *estimated;
 
 		if (!IsA(hashed, AggPath) || hashed->aggstrategy != AGG_HASHED ||
@@ -260,12 +257,10 @@ void
 sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel)
 {
 	List	   *paths = NIL;
-	ListCell   *lc;
 
 	/* All copies are made before the first is added: add_path() may free paths of the list. */
-	foreach(lc, rel->pathlist)
+	foreach_ptr(Path, path, rel->pathlist)
 	{
-		Path	   *path = (Path *) lfirst(lc);
 		Path	   *copy = replace_sorts(root, path);
 
 		if (copy && !hashing_is_cheaper(root, rel, path, copy))
@@ -273,8 +268,8 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *re
 		if (IsA(path, WindowAggPath) || IsA(path, UpperUniquePath))
 			paths = bound_groups(root, input_rel, path, paths);
 	}
-	foreach(lc, paths)
-		add_path(rel, (Path *) lfirst(lc));
+	foreach_ptr(Path, copy, paths)
+		add_path(rel, copy);
 }
 
 /* --- merge joins */
@@ -287,12 +282,8 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *re
 static bool
 clauses_can_be_switched(const List *clauses, const Path *outer)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_node(RestrictInfo, rinfo, clauses)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		if (bms_is_subset(rinfo->right_relids, outer->parent->relids) &&
 			!OidIsValid(get_commutator(((OpExpr *) rinfo->clause)->opno)))
 			return false;
@@ -340,11 +331,9 @@ make_joins(PlannerInfo *root, RelOptInfo *joinrel, List *paths, RelOptInfo *oute
 		   RelOptInfo *innerrel, JoinPathExtraData *extra, bool partial)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
-	foreach(lc, paths)
+	foreach_ptr(MergePath, path, paths)
 	{
-		MergePath  *path = (MergePath *) lfirst(lc);
 		Path	   *other;
 
 		if (!IsA(path, MergePath) || (path->outersortkeys == NIL && path->innersortkeys == NIL) ||
@@ -364,15 +353,14 @@ sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo
 {
 	List	   *full;
 	List	   *partial = NIL;
-	ListCell   *lc;
 
 	/* All joins are made before the first is added: add_path() may free paths of the lists. */
 	full = make_joins(root, joinrel, joinrel->pathlist, outerrel, innerrel, extra, false);
 	if (joinrel->partial_pathlist != NIL && !limit_may_change(root))
 		partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra,
 							 true);
-	foreach(lc, full)
-		add_path(joinrel, (Path *) lfirst(lc));
-	foreach(lc, partial)
-		add_partial_path(joinrel, (Path *) lfirst(lc));
+	foreach_ptr(Path, path, full)
+		add_path(joinrel, path);
+	foreach_ptr(Path, path, partial)
+		add_partial_path(joinrel, path);
 }

@@ -47,11 +47,9 @@ compares_downward(SortSupport ssup)
 {
 	const Datum ascending[] = {(Datum) DATUM_SIGN, (Datum) DATUM_SIGN + 1, (Datum) -1, 0, 1,
 	(Datum) (DATUM_MASK >> 1) - 1, (Datum) (DATUM_MASK >> 1)};
-	int			i;
-	int			j;
 
-	for (i = 0; i < lengthof(ascending); i++)
-		for (j = 0; j < lengthof(ascending); j++)
+	for (int i = 0; i < lengthof(ascending); i++)
+		for (int j = 0; j < lengthof(ascending); j++)
 		{
 			int			result = ssup->comparator(ascending[i], ascending[j], ssup);
 
@@ -242,11 +240,10 @@ abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n, uint6
 												 ALLOCSET_SMALL_SIZES);
 	Abbreviation abbreviation;
 	bool		made;
-	int			i;
 
 	abbreviation_start(&abbreviation, sortop, collation, memory);
 	made = abbreviation_is_made(&abbreviation);
-	for (i = 0; i < n && made; i++)
+	for (int i = 0; i < n && made; i++)
 		images[i] = abbreviation_image(&abbreviation, values[i]);
 	MemoryContextDelete(memory);
 	return made;
@@ -257,13 +254,12 @@ abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n)
 {
 	uint64		images[ABBREVIATION_SAMPLE];
 	int			different = 0;
-	int			i;
 	int			j;
 
 	Assert(n <= ABBREVIATION_SAMPLE);
 	if (!abbreviation_images(sortop, collation, values, n, images))
 		return true;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		for (j = 0; j < i && images[j] != images[i]; j++)
 			;

@@ -16,8 +16,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H
 #define HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H
 
-#include "postgres.h"
-
 #include "port/pg_bswap.h"
 #include "utils/sortsupport.h"
 #include "utils/uuid.h"

@@ -92,7 +92,6 @@ static uint32 *
 first_refs(RowStore *store, uint64 *n, uint32 *last, const SortContext *context)
 {
 	uint32	   *refs;
-	uint64		i;
 
 	if (store->elsewhere)
 		row_store_sort_with_keys(store, false, context);
@@ -113,7 +112,7 @@ first_refs(RowStore *store, uint64 *n, uint32 *last, const SortContext *context)
 		}
 	}
 	refs = (uint32 *) MemoryContextAllocHuge(store->memory, *n * sizeof(uint32));
-	for (i = 0; i < *n; i++)
+	for (uint64 i = 0; i < *n; i++)
 		refs[i] = row_store_ref(store, i) ^ REF_SIGN;
 	if (!wide_sort_keys((int32 *) refs, *n, false, context))
 		row_store_cancelled();
@@ -128,7 +127,6 @@ row_store_keep_bound(RowStore *store)
 	uint32		last;
 	uint32		last_moved = 0;
 	uint32	   *refs;
-	uint64		i;
 
 	Assert(store->rows > n);
 	pg_sort_context_partial(&context, store->memory);
@@ -143,7 +141,7 @@ row_store_keep_bound(RowStore *store)
 	}
 	refs = first_refs(store, &n, &last, &context);
 	row_store_restart(store);
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		uint32		ref = refs[i] ^ REF_SIGN;
 		RowKey		key = {0};

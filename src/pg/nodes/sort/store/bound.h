@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_BOUND_H
 #define HPSORT_PG_NODES_SORT_STORE_BOUND_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row_store.h"
 
 /* Rows taken beyond twice the bound before the unwanted ones are dropped. */

@@ -89,9 +89,8 @@ merge_segments(ExternalSort *sort, int first, int count)
 	RowSegment	result;
 	const SegmentRow *row;
 	int			level = 0;
-	int			i;
 
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		level = Max(level, segments[i].level);
 	row_segment_begin(&result, sort->tapes, sort->store, level + 1);
 	while ((row = row_merge_next(merge)) != NULL)
@@ -196,9 +195,8 @@ smallest_neighbours(const ExternalSort *sort, int count)
 	uint64		bytes = 0;
 	uint64		least = PG_UINT64_MAX;
 	int			first = 0;
-	int			i;
 
-	for (i = 0; i < sort->n; i++)
+	for (int i = 0; i < sort->n; i++)
 	{
 		bytes += sort->segments[i].bytes;
 		if (i >= count)

@@ -13,8 +13,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_EXTERNAL_SORT_H
 #define HPSORT_PG_NODES_SORT_STORE_EXTERNAL_SORT_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row_store.h"
 #include "pg/nodes/sort/store/tape.h"
 

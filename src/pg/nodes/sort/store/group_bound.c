@@ -144,9 +144,8 @@ static uint64
 code_of(const GroupBound *bound, const RowKey *key)
 {
 	uint64		code = 0;
-	int			i;
 
-	for (i = 0; i < bound->spec.ngroup; i++)
+	for (int i = 0; i < bound->spec.ngroup; i++)
 		code += key_code_place(&bound->columns[i], key->images[i], (key->nulls >> i) & 1) *
 			bound->columns[i].stride;
 	return code;
@@ -168,9 +167,7 @@ cutoff_image(const GroupBound *bound, const RowKey *key)
 static inline bool
 same_keys(const RowKey *a, const RowKey *b, int from, int to)
 {
-	int			i;
-
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 		if (a->images[i] != b->images[i] || ((a->nulls ^ b->nulls) >> i & 1))
 			return false;
 	return true;
@@ -235,10 +232,9 @@ walk_groups(GroupBound *bound, Cut *cut)
 	RowStore   *store = bound->store;
 	uint64		n = store->rows;
 	GroupWalk	walk = {0};
-	uint64		i;
 
 	cut->kept = MemoryContextAllocHuge(store->memory, n * sizeof(uint64));
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		MinimalTuple tuple = row_store_fetch(store, i);
 		RowKey		key;
@@ -321,12 +317,10 @@ free_place(const GroupBound *bound, uint64 code)
 static bool
 place_cutoffs(GroupBound *bound, Cut *cut)
 {
-	uint64		i;
-
 	/* At most half of hashed places are taken, so that look-ups are short. */
 	if (!make_places(bound, cut->groups, cut->ncutoffs, 0.5, bound->memory))
 		return false;
-	for (i = 0; i < cut->ncutoffs; i++)
+	for (uint64 i = 0; i < cut->ncutoffs; i++)
 	{
 		NewCutoff  *cutoff = &cut->cutoffs[i];
 		uint64		at = cutoff->code;
@@ -348,20 +342,17 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 void
 group_bound_refuse_behind(GroupBound *bound, const RowKey *keys, size_t n)
 {
-	size_t		i;
-	int			k;
-
 	if (bound->images || bound->frozen)
 		return;
 	bound->code.ncolumns = bound->spec.ngroup;
 	bound->code.columns = bound->columns;
 	memset(bound->columns, 0, sizeof(bound->columns));
-	for (k = 0; k < bound->spec.ngroup; k++)
+	for (int k = 0; k < bound->spec.ngroup; k++)
 	{
 		KeyRange   *range = &bound->columns[k].range;
 
 		*range = EMPTY_KEY_RANGE;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			if ((keys[i].nulls >> k) & 1)
 				range->nulls = true;
 			else
@@ -373,7 +364,7 @@ group_bound_refuse_behind(GroupBound *bound, const RowKey *keys, size_t n)
 		bound->code.ncodes = 0;
 		return;
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64		image = cutoff_image(bound, &keys[i]);
 
@@ -388,12 +379,11 @@ static void
 keep_rows(GroupBound *bound, Cut *cut, const SortContext *context)
 {
 	RowStore   *store = bound->store;
-	uint64		i;
 
 	if (!wide_sort_pairs(cut->kept, cut->nkept, context))
 		row_store_cancelled();
 	row_store_restart(store);
-	for (i = 0; i < cut->nkept; i++)
+	for (uint64 i = 0; i < cut->nkept; i++)
 	{
 		uint32		cutoff = ROWS_PAIR_REF(cut->kept[i]);
 		RowKey		key;
@@ -582,9 +572,8 @@ add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 
 	const uint64 *images = keys->images[k];
 	const uint8 *nulls = keys->nulls[k];
 	KeyCodeColumn column = bound->columns[k];
-	int			i;
 
-	for (i = 0; i < keys->n; i++)
+	for (int i = 0; i < keys->n; i++)
 	{
 		bool		isnull = nulls && nulls[i];
 
@@ -599,7 +588,6 @@ order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images
 {
 	int			k = bound->spec.ngroup;
 	const KeyColumn *key = &bound->store->keys->keys[k];
-	int			i;
 
 	if (k >= bound->store->keys->nexact)
 	{
@@ -608,7 +596,7 @@ order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images
 	}
 	if (column_kind_is_wide(key->kind) && keys->nulls[k] == NULL)
 		return keys->images[k];
-	for (i = 0; i < keys->n; i++)
+	for (int i = 0; i < keys->n; i++)
 		images[i] = group_bound_image(key, keys->images[k][i], keys->nulls[k] && keys->nulls[k][i]);
 	return images;
 }
@@ -645,21 +633,20 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 	const Size	each = bound->each;
 	bool		peers = wants_peers(bound);
 	int			n = 0;
-	int			i;
 
 	if (cutoffs == NULL)
 	{
-		for (i = 0; i < keys->n && !group_bound_refuses_all(bound); i++)
+		for (int i = 0; i < keys->n && !group_bound_refuses_all(bound); i++)
 			rows[n++] = i;
 		return n;
 	}
 	memset(codes, 0, keys->n * sizeof(uint64));
 	memset(unknown, 0, keys->n);
-	for (i = 0; i < bound->spec.ngroup; i++)
+	for (int i = 0; i < bound->spec.ngroup; i++)
 		add_to_codes(bound, i, keys, codes, unknown);
 	order = order_images(bound, keys, images);
 	if (bound->codes == NULL)
-		for (i = 0; i < keys->n; i++)
+		for (int i = 0; i < keys->n; i++)
 		{
 			uint64		at = unknown[i] ? bound->code.ncodes : codes[i];
 
@@ -667,7 +654,7 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 			n += may_be_first(order[i], cutoffs[at * each], peers);
 		}
 	else
-		for (i = 0; i < keys->n; i++)
+		for (int i = 0; i < keys->n; i++)
 		{
 			uint64		at = unknown[i] ? PG_UINT64_MAX : group_bound_find(bound, codes[i]);
 

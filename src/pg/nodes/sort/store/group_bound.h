@@ -22,8 +22,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
 #define HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row_store.h"
 #include "sort/key_code.h"
 
@@ -214,11 +212,10 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 	uint64		at;
 	bool		isnull;
 	Datum		value;
-	int			i;
 
 	if (bound->images == NULL)
 		return group_bound_refuses_all(bound);
-	for (i = 0; i < ngroup; i++)
+	for (int i = 0; i < ngroup; i++)
 	{
 		const KeyCodeColumn *column = &bound->columns[i];
 		uint64		group;

@@ -41,11 +41,10 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 	Size		from = i == 0 ? 0 : i + AHEAD;
 	Size		end = Min(i + 3 * AHEAD, n);
 	Size		known = i == 0 ? 0 : AHEAD; /* of these, rows of which it is known where they lie */
-	Size		j;
 
 	if (from >= end)
 		return;
-	for (j = from; j < end; j++)
+	for (Size j = from; j < end; j++)
 		refs[j - from] = store->narrow ? rows[j] : store->arrays.refs[rows[j]];
 	if (end - from > known)
 		store->elsewhere->prefetch(store->elsewhere->arg, refs + known, (int) (end - from - known),
@@ -64,9 +63,8 @@ compare_rows(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEnt
 	const RowStore *store = sort->store;
 	const KeyColumns *keys = store->keys;
 	int			result;
-	int			i;
 
-	for (i = sort->first; i < keys->nmapped; i++)
+	for (int i = sort->first; i < keys->nmapped; i++)
 	{
 		bool		null_l = row_store_is_null(store, left->row, i);
 		bool		null_r = row_store_is_null(store, right->row, i);
@@ -82,7 +80,7 @@ compare_rows(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEnt
 									 &keys->rest[0]);
 		if (result != 0)
 			return result;
-		for (i = 1; i < sort->nrest; i++)
+		for (int i = 1; i < sort->nrest; i++)
 		{
 			bool		null_l;
 			bool		null_r;
@@ -207,7 +205,6 @@ group_sort(GroupSort *sort, uint32 *rows, Size n, void *scratch)
 {
 	RowStore   *store = sort->store;
 	bool		ahead = store->elsewhere && sort->nrest > 0 && n >= AHEAD_MIN;
-	Size		i;
 
 	if (are_known_equal(sort, rows[0]))
 		return;
@@ -218,7 +215,7 @@ group_sort(GroupSort *sort, uint32 *rows, Size n, void *scratch)
 		sort->room = Max(n, 64);
 		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(RowGroupEntry));
 	}
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		RowGroupEntry *row = &sort->rows[i];
 
@@ -234,7 +231,7 @@ group_sort(GroupSort *sort, uint32 *rows, Size n, void *scratch)
 	}
 	sort->scratch = scratch;
 	sort_rows_of_group(sort, sort->rows, n);
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 		rows[i] = sort->rows[i].row;
 	if (store->elsewhere && sort->nrest > 0)
 		store->elsewhere->forget(store->elsewhere->arg);

@@ -7,8 +7,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_GROUP_SORT_H
 #define HPSORT_PG_NODES_SORT_STORE_GROUP_SORT_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row_store.h"
 
 /* Rows handled between two looks at interrupts; a row costs a cache miss or two. */

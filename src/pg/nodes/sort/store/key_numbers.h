@@ -15,8 +15,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_KEY_NUMBERS_H
 #define HPSORT_PG_NODES_SORT_STORE_KEY_NUMBERS_H
 
-#include "postgres.h"
-
 #include "utils/palloc.h"
 
 #include "pg/values/values.h"

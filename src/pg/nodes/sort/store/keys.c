@@ -107,13 +107,12 @@ static void
 set_mapped(KeyColumns *keys)
 {
 	int			i = 0;
-	int			k;
 
 	while (i < keys->nplanned &&
 		   (key_is_exact(keys->keys[i].kind) || key_is_numbered(&keys->keys[i])))
 		i++;
 	keys->numbered = false;
-	for (k = 0; k < i; k++)
+	for (int k = 0; k < i; k++)
 		keys->numbered |= key_is_numbered(&keys->keys[k]);
 	keys->nexact = i;
 	keys->nmapped = Min(i + 1, keys->nplanned);
@@ -137,13 +136,12 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 				 List *nulls_first, int nmapped, uint32 numbered, bool alone)
 {
 	KeyColumns *keys = palloc0_object(KeyColumns);
-	int			i;
 
 	keys->nkeys = list_length(attnos);
 	keys->nplanned = nmapped;
 	keys->keys = palloc0_array(KeyColumn, keys->nkeys);
 	keys->comparisons = palloc0_array(SortSupportData, keys->nkeys);
-	for (i = 0; i < keys->nkeys; i++)
+	for (int i = 0; i < keys->nkeys; i++)
 	{
 		KeyColumn  *key = &keys->keys[i];
 		Oid			opfamily;
@@ -164,7 +162,7 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 		}
 	}
 	set_mapped(keys);
-	for (i = keys->nexact; i < keys->nkeys; i++)
+	for (int i = keys->nexact; i < keys->nkeys; i++)
 		init_comparison(&keys->comparisons[i], &keys->keys[i]);
 	return keys;
 }
@@ -173,12 +171,11 @@ bool
 key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool number)
 {
 	KeyColumn  *last;
-	int			i;
 
 	key_columns_stop(keys);
 	keys->numbers.limit = (Size) work_mem * 1024 / KEY_NUMBERS_PART;
 	keys->numbers.full = false;
-	for (i = 0; i < keys->nplanned; i++)
+	for (int i = 0; i < keys->nplanned; i++)
 	{
 		KeyColumn  *key = &keys->keys[i];
 
@@ -198,9 +195,7 @@ key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool 
 void
 key_columns_stop(KeyColumns *keys)
 {
-	int			i;
-
-	for (i = 0; i < keys->nplanned; i++)
+	for (int i = 0; i < keys->nplanned; i++)
 		if (keys->keys[i].numbers.dictionary)
 			key_numbers_stop(&keys->keys[i].numbers);
 }
@@ -208,9 +203,7 @@ key_columns_stop(KeyColumns *keys)
 int
 key_columns_refused(const KeyColumns *keys, uint64 rows)
 {
-	int			i;
-
-	for (i = 0; i < keys->nmapped; i++)
+	for (int i = 0; i < keys->nmapped; i++)
 		if (key_is_numbered(&keys->keys[i]) &&
 			key_numbers_are_refused(&keys->keys[i].numbers, rows, keys->expected_rows))
 			return i;
@@ -220,9 +213,7 @@ key_columns_refused(const KeyColumns *keys, uint64 rows)
 void
 key_columns_give_up(KeyColumns *keys, int k)
 {
-	int			i;
-
-	for (i = k; i < keys->nplanned; i++)
+	for (int i = k; i < keys->nplanned; i++)
 		if (keys->keys[i].numbers.dictionary)
 			key_numbers_stop(&keys->keys[i].numbers);
 	set_mapped(keys);
@@ -233,9 +224,7 @@ key_columns_give_up(KeyColumns *keys, int k)
 void
 key_columns_rank(KeyColumns *keys)
 {
-	int			i;
-
-	for (i = 0; i < keys->nmapped; i++)
+	for (int i = 0; i < keys->nmapped; i++)
 		if (key_is_numbered(&keys->keys[i]))
 			key_numbers_rank(&keys->keys[i].numbers);
 }
@@ -243,8 +232,6 @@ key_columns_rank(KeyColumns *keys)
 void
 key_columns_number(KeyColumns *keys)
 {
-	int			i;
-
-	for (i = 0; i < keys->nmapped; i++)
+	for (int i = 0; i < keys->nmapped; i++)
 		key_numbers_number(&keys->keys[i].numbers);
 }

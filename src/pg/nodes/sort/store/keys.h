@@ -18,8 +18,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_KEYS_H
 #define HPSORT_PG_NODES_SORT_STORE_KEYS_H
 
-#include "postgres.h"
-
 #include "executor/tuptable.h"
 #include "nodes/pg_list.h"
 #include "utils/sortsupport.h"

@@ -31,9 +31,7 @@ row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey
 void
 row_key_translate(const KeyColumns *keys, RowKey *key, bool to_ranks)
 {
-	int			k;
-
-	for (k = 0; k < keys->nmapped; k++)
+	for (int k = 0; k < keys->nmapped; k++)
 		if (key_is_numbered(&keys->keys[k]) && !(key->nulls & (1 << k)))
 			key->images[k] = to_ranks ? key_rank_of_number(&keys->keys[k], key->images[k]) :
 				key_number_of_rank(&keys->keys[k], key->images[k]);
@@ -43,9 +41,8 @@ int
 row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a, MinimalTuple b)
 {
 	int			result = 0;
-	int			i;
 
-	for (i = 0; result == 0 && i < keys->nrest; i++)
+	for (int i = 0; result == 0 && i < keys->nrest; i++)
 	{
 		SortSupport ssup = &keys->rest[i];
 		bool		null_a;
@@ -94,10 +91,9 @@ form_header_size(TupleTableSlot *slot, bool *hasnull)
 {
 	int			natts = slot->tts_tupleDescriptor->natts;
 	Size		len = SizeofMinimalTupleHeader;
-	int			i;
 
 	*hasnull = false;
-	for (i = 0; i < natts && !*hasnull; i++)
+	for (int i = 0; i < natts && !*hasnull; i++)
 		*hasnull = slot->tts_isnull[i];
 	if (*hasnull)
 		len += BITMAPLEN(natts);

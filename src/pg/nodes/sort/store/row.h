@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_H
 
-#include "postgres.h"
-
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
 
@@ -24,10 +22,8 @@ typedef struct RowKey
 static inline void
 row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
 {
-	int			i;
-
 	key->nulls = 0;
-	for (i = 0; i < keys->nmapped; i++)
+	for (int i = 0; i < keys->nmapped; i++)
 	{
 		bool		isnull;
 		Datum		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
@@ -56,9 +52,8 @@ static inline int
 row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)
 {
 	int			result = 0;
-	int			i;
 
-	for (i = 0; result == 0 && i < keys->nmapped; i++)
+	for (int i = 0; result == 0 && i < keys->nmapped; i++)
 		result = key_compare(&keys->keys[i], (a->nulls >> i) & 1, a->images[i],
 							 (b->nulls >> i) & 1, b->images[i]);
 	return result;

@@ -86,11 +86,10 @@ compare_rest(const RowStore *store, MergeHead *left, MergeHead *right)
 	const RowKey *key = &left->row.key;
 	int			last = keys->nmapped - 1;
 	int			result = 0;
-	int			i;
 
 	if (key_columns_are_known_equal(keys, (key->nulls >> last) & 1, key->images[last]))
 		return 0;
-	for (i = 0; result == 0 && i < keys->nrest; i++)
+	for (int i = 0; result == 0 && i < keys->nrest; i++)
 	{
 		bool		left_isnull;
 		bool		right_isnull;
@@ -153,9 +152,8 @@ replay(RowMerge *merge, uint64 code, int64 head)
 {
 	MergeNode	node = {code, head};
 	MergeNode  *losers = merge->losers;
-	uint64		at;
 
-	for (at = (uint64) (merge->n + node.head) / 2; at > 0; at /= 2)
+	for (uint64 at = (uint64) (merge->n + node.head) / 2; at > 0; at /= 2)
 	{
 		MergeNode	other = losers[at];
 		bool		loses = other.code < node.code;
@@ -183,14 +181,13 @@ RowMerge *
 row_merge_begin(RowStore *store, const RowSegment *segments, int n)
 {
 	RowMerge   *merge = palloc0_object(RowMerge);
-	int			i;
 
 	merge->store = store;
 	merge->n = n;
 	merge->heads = palloc0_array(MergeHead, n);
 	merge->values = palloc_array(RestValue, n * Max(store->keys->nrest, 1));
 	merge->losers = palloc_array(MergeNode, n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		merge->heads[i].segment = segments[i];
 		merge->heads[i].values = merge->values + i * store->keys->nrest;
@@ -199,7 +196,7 @@ row_merge_begin(RowStore *store, const RowSegment *segments, int n)
 	}
 
 	/* The buffers of tapes are made when their first rows are read. */
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		replay(merge, advance(merge, i), i);
 	return merge;
 }
@@ -243,9 +240,7 @@ row_merge_next(RowMerge *merge)
 void
 row_merge_end(RowMerge *merge)
 {
-	int			i;
-
-	for (i = 0; i < merge->n; i++)
+	for (int i = 0; i < merge->n; i++)
 	{
 		row_segment_close(&merge->heads[i].segment);
 		if (merge->heads[i].buffer.tuple)

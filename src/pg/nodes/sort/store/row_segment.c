@@ -50,7 +50,6 @@ static inline void
 encode_row(RowSegment *segment, const RowStore *store, const SegmentRow *row)
 {
 	char	   *to = segment->buffer + segment->at;
-	int			i;
 
 	if (store->elsewhere)
 	{
@@ -61,7 +60,7 @@ encode_row(RowSegment *segment, const RowStore *store, const SegmentRow *row)
 		segment->nulls += row->key.nulls;
 	else
 		*to++ = (char) row->key.nulls;
-	for (i = 0; i < store->keys->nmapped; i++)
+	for (int i = 0; i < store->keys->nmapped; i++)
 	{
 		uint32		image = (uint32) row->key.images[i];
 
@@ -95,7 +94,6 @@ static inline void
 decode_row(RowSegment *segment, const RowStore *store, SegmentRow *row)
 {
 	const char *from = segment->buffer + segment->at;
-	int			i;
 
 	if (store->elsewhere)
 	{
@@ -106,7 +104,7 @@ decode_row(RowSegment *segment, const RowStore *store, SegmentRow *row)
 		row->key.nulls = take_null(segment, store);
 	else
 		row->key.nulls = (uint8) *from++;
-	for (i = 0; i < store->keys->nmapped; i++)
+	for (int i = 0; i < store->keys->nmapped; i++)
 	{
 		uint32		image;
 
@@ -127,8 +125,6 @@ decode_row(RowSegment *segment, const RowStore *store, SegmentRow *row)
 void
 row_segment_begin(RowSegment *segment, LogicalTapeSet *tapes, const RowStore *store, int level)
 {
-	int			i;
-
 	memset(segment, 0, sizeof(*segment));
 	segment->tape = LogicalTapeCreate(tapes);
 	segment->level = level;
@@ -137,7 +133,7 @@ row_segment_begin(RowSegment *segment, LogicalTapeSet *tapes, const RowStore *st
 	segment->nulls_apart = store->keys->nmapped == 1;
 	segment->row_bytes = (segment->nulls_apart ? 0 : sizeof(uint8)) +
 		(store->elsewhere ? sizeof(uint32) : 0);
-	for (i = 0; i < store->keys->nmapped; i++)
+	for (int i = 0; i < store->keys->nmapped; i++)
 		segment->row_bytes += image_bytes(store, i);
 	segment->buffer = palloc(BUFFER_BYTES);
 }
@@ -268,9 +264,8 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 	SegmentRow	row = {.tuple = NULL};
 	Datum		last = 0;
 	bool		last_isnull = true;
-	uint64		i;
 
-	for (i = 0; i < store->rows; i++)
+	for (uint64 i = 0; i < store->rows; i++)
 	{
 		row_of_store(store, i, &row);
 		if (key)

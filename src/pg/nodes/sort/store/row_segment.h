@@ -8,8 +8,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_SEGMENT_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_SEGMENT_H
 
-#include "postgres.h"
-
 #include "utils/logtape.h"
 
 #include "pg/nodes/sort/store/row_store.h"

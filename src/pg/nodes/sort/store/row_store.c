@@ -37,14 +37,12 @@
 static void
 forget_rows(RowStore *store)
 {
-	int			i;
-
 	store->blocks.nreused = Max(store->blocks.n, store->blocks.nreused);
 	store->blocks.n = 0;
 	store->blocks.next = store->blocks.end = store->blocks.last = NULL;
 	store->rows = store->n = store->nnull = store->nulls_before = 0;
 	store->order = NULL;
-	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
+	for (int i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
 		store->ranges[i] = EMPTY_KEY_RANGE;
 }
 
@@ -89,14 +87,13 @@ row_store_start_keys(RowStore *store, bool number)
 	 * copying rows.
 	 */
 	bool		all = store->bound.rows == 0;
-	int			k;
 
 	Assert(store->rows == 0);
 	store->abort_check = PG_UINT64_MAX;
 	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory),
 						  all || store->elsewhere, all && number))
 		start_abbreviations(store);
-	for (k = 0; k < store->keys->nmapped; k++)
+	for (int k = 0; k < store->keys->nmapped; k++)
 		if (key_is_numbered(&store->keys->keys[k]))
 			store->abort_check = Min(store->abort_check, KEY_NUMBERS_TRIED);
 }
@@ -148,7 +145,6 @@ row_store_clear(RowStore *store)
 {
 	RowBlocks  *blocks = &store->blocks;
 	uint32		kept = 0;
-	uint32		i;
 
 	/* What NULLs that lie elsewhere have taken other rows cannot use. */
 	if (store->elsewhere && store->arrays.null_room > 0)
@@ -160,7 +156,7 @@ row_store_clear(RowStore *store)
 	forget_bound(store);
 
 	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
-	for (i = 0; i < blocks->nreused; i++)
+	for (uint32 i = 0; i < blocks->nreused; i++)
 	{
 		Size		have = (Size) blocks->sizes[i] * 8;
 
@@ -172,7 +168,7 @@ row_store_clear(RowStore *store)
 			blocks->sizes[kept++] = blocks->sizes[i];
 		}
 	}
-	for (i = kept; i < blocks->nreused; i++)
+	for (uint32 i = kept; i < blocks->nreused; i++)
 		blocks->sizes[i] = 0;
 	blocks->nreused = kept;
 }
@@ -230,11 +226,10 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 {
 	const KeyColumns *keys = store->keys;
 	int			result = row_key_compare(keys, key, &store->bound.cutoff);
-	int			i;
 
 	if (slot == NULL && keys->nrest > 0)
 		return result > 0;
-	for (i = 0; result == 0 && i < keys->nrest; i++)
+	for (int i = 0; result == 0 && i < keys->nrest; i++)
 	{
 		SortSupport ssup = &keys->rest[i];
 		bool		isnull;
@@ -253,7 +248,6 @@ static inline void
 put_wide_key(RowStore *store, const RowKey *key)
 {
 	RowArrays  *arrays = &store->arrays;
-	int			i;
 
 	if (unlikely(key->nulls != 0 && arrays->nulls == NULL))
 	{
@@ -262,7 +256,7 @@ put_wide_key(RowStore *store, const RowKey *key)
 	}
 	if (arrays->nulls)
 		arrays->nulls[store->n] = key->nulls;
-	for (i = 0; i < store->keys->nmapped; i++)
+	for (int i = 0; i < store->keys->nmapped; i++)
 	{
 		arrays->images[i][store->n] = key->images[i];
 		if (key->nulls & (1 << i))
@@ -404,11 +398,10 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 	uint64	   *pairs = store->arrays.pairs + store->n;
 	uint32		lo = PG_UINT32_MAX;
 	uint32		hi = 0;
-	Size		i;
 
 	if (n == 0)
 		return;
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		lo = Min(lo, images[i]);
 		hi = Max(hi, images[i]);
@@ -470,11 +463,9 @@ images_divide(const uint64 *images, Size rows)
 {
 	Size		n = Min(rows, DIVIDE_SAMPLE);
 	Size		equal = 0;
-	Size		i;
-	Size		j;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j < i; j++)
+	for (Size i = 0; i < n; i++)
+		for (Size j = 0; j < i; j++)
 			equal += images[i * rows / n] == images[j * rows / n];
 	return equal * 4 <= n * (n - 1) / 2;
 }
@@ -507,13 +498,12 @@ check_abort(RowStore *store, RowKey *key)
 {
 	int			last = store->keys->nmapped - 1;
 	KeyColumn  *column = &store->keys->keys[last];
-	Size		i;
 
 	if (!row_store_refuses(store, store->rows, store->arrays.images[last], store->n))
 		return;
 	abbreviation_stop(&column->abbreviation);
 	store->abort_check = PG_UINT64_MAX;
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 		store->arrays.images[last][i] = column->flip;
 	if (!key_range_is_empty(&store->ranges[last]))
 		store->ranges[last].lo = store->ranges[last].hi = column->flip;
@@ -546,9 +536,8 @@ make_images(RowStore *store, int k)
 {
 	KeyColumn  *key = &store->keys->keys[k];
 	KeyRange	range = EMPTY_KEY_RANGE;
-	Size		i;
 
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 	{
 		MinimalTuple tuple = row_store_tuple(store, store->arrays.refs[i]);
 		bool		isnull;

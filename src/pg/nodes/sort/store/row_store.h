@@ -23,8 +23,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row.h"
 #include "sort/key_code.h"
 #include "sort/rows/rows.h"
@@ -268,10 +266,8 @@ row_store_is_null(const RowStore *store, Size row, int k)
 static inline void
 row_store_wide_key(const RowStore *store, Size row, RowKey *key)
 {
-	int			k;
-
 	key->nulls = store->arrays.nulls ? store->arrays.nulls[row] : 0;
-	for (k = 0; k < store->keys->nmapped; k++)
+	for (int k = 0; k < store->keys->nmapped; k++)
 		key->images[k] = store->arrays.images[k][row];
 }
 

@@ -54,14 +54,12 @@ typedef struct Combination
 static void
 combine_keys(const RowStore *store, Combination *c)
 {
-	int			i;
-
 	memset(c, 0, sizeof(*c));
 	c->code.ncolumns = store->keys->nmapped;
 	c->code.columns = c->columns;
 	row_store_key_ranges(store, &c->code);
 	c->range = 1;
-	for (i = 0; i < c->code.ncolumns; i++)
+	for (int i = 0; i < c->code.ncolumns; i++)
 	{
 		const KeyRange *range = &c->columns[i].range;
 
@@ -114,13 +112,12 @@ try_byte_codes(RowStore *store, Combination *c)
 	ByteCodes  *codes;
 	Size		step = store->n / BYTE_CODES_SAMPLE;
 	int			lost = code_bits(c->last) + row_bits(store) - 64;	/* bits */
-	Size		i;
 
 	if (c->nkeys != 1 || c->nwhole != 1 || store->n < BYTE_CODES_SAMPLE || lost <= 0)
 		return;
 	codes = MemoryContextAlloc(store->memory, sizeof(ByteCodes));
 	byte_codes_begin(codes);
-	for (i = 0; i < store->n; i += step)
+	for (Size i = 0; i < store->n; i += step)
 		byte_codes_see(codes, &store->arrays.images[0][i], 1);
 	if (byte_codes_leading(codes, lost) >= (double) store->n * BYTE_CODES_ENOUGH)
 	{
@@ -131,7 +128,7 @@ try_byte_codes(RowStore *store, Combination *c)
 	if (code_bits(codes->last) + BYTE_CODES_GAIN <= code_bits(c->last))
 	{
 		byte_codes_begin(codes);
-		for (i = 0; i < store->n; i += CHECK_EVERY)
+		for (Size i = 0; i < store->n; i += CHECK_EVERY)
 		{
 			CHECK_FOR_INTERRUPTS();
 			byte_codes_see(codes, store->arrays.images[0] + i, Min(store->n - i, CHECK_EVERY));
@@ -159,10 +156,9 @@ static void
 sort_pairs_of_group(GroupSort *sort, uint64 *pairs, Size n, int bits, uint32 *rows)
 {
 	uint64		code = pairs[0] >> bits << bits;
-	Size		i;
 
 	group_sort(sort, rows, n, pairs);
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 		pairs[i] = code | rows[i];
 }
 
@@ -175,9 +171,8 @@ order_groups(GroupSort *sort, uint64 *pairs, Size n, int bits, uint32 *rows)
 {
 	bool		compared = sort->first < sort->store->keys->nmapped || sort->nrest > 0;
 	Size		start = 0;
-	Size		i;
 
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		rows[i] = (uint32) (pairs[i] & ((UINT64CONST(1) << bits) - 1));
 		if (i + 1 == n || pairs[i] >> bits != pairs[i + 1] >> bits)
@@ -214,10 +209,9 @@ static void
 sort_images(RowStore *store, const SortContext *context)
 {
 	const uint64 *images = store->arrays.images[0];
-	Size		i;
 
 	sort_integers(store->arrays.images[0], store->n, context);
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 	{
 		store->stats.distinct += i == 0 || images[i] != images[i - 1];
 		if (i % CHECK_EVERY == 0)
@@ -278,9 +272,8 @@ sort_lower_bits(const RowStore *store, const Combination *c, int bits, uint64 lo
 				Size n, const SortContext *context)
 {
 	bool		ordered = true;
-	Size		i;
 
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		uint64		row = pairs[i] & ((UINT64CONST(1) << bits) - 1);
 
@@ -307,11 +300,9 @@ sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)
 	int			nlower = Max(code_bits(c->last) + bits - 64, 0);
 	uint64		lower = (UINT64CONST(1) << nlower) - 1;
 	uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
-	Size		start;
 	Size		end;
-	Size		i;
 
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 	{
 		pairs[i] = row_code(store, c, i) >> nlower << bits | i;
 		if (i % CHECK_EVERY == 0)
@@ -319,7 +310,7 @@ sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)
 	}
 	sort_integers(pairs, store->n, context);
 	store->order = pg_huge_alloc(store->memory, store->n * sizeof(uint32));
-	for (start = nlower == 0 ? store->n : 0; start < store->n; start = end)
+	for (Size start = nlower == 0 ? store->n : 0; start < store->n; start = end)
 	{
 		uint64		leading = pairs[start] >> bits;
 
@@ -350,9 +341,8 @@ static void
 sort_short_codes(RowStore *store, const Combination *c, bool numbers, const SortContext *context)
 {
 	uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
-	Size		i;
 
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 	{
 		pairs[i] = ROWS_PAIR(row_code(store, c, i), numbers ? (uint32) i : store->arrays.refs[i]);
 		if (i % CHECK_EVERY == 0)
@@ -373,7 +363,6 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 	GroupSort	sort = {.store = store,.nrest = nrest};
 	Combination c;
 	bool		is_short;
-	Size		i;
 
 	combine_keys(store, &c);
 	store->stats.range = c.range;
@@ -389,7 +378,7 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 	if (c.bytes)
 		pfree(c.bytes);
 	group_sort_end(&sort);
-	for (i = 0; i < store->n && !is_short && !numbers; i++)
+	for (Size i = 0; i < store->n && !is_short && !numbers; i++)
 	{
 		store->order[i] = store->arrays.refs[store->order[i]];
 		if (i % CHECK_EVERY == 0)
@@ -405,9 +394,8 @@ static inline uint64
 mix_keys(const RowStore *store, Size row)
 {
 	uint64		mixed = store->arrays.nulls ? store->arrays.nulls[row] : 0;
-	int			k;
 
-	for (k = 0; k < store->keys->nmapped; k++)
+	for (int k = 0; k < store->keys->nmapped; k++)
 	{
 		mixed = (mixed ^ store->arrays.images[k][row]) * UINT64CONST(0x9E3779B97F4A7C15);
 		mixed ^= mixed >> 32;
@@ -428,16 +416,15 @@ row_store_expect_equal(const RowStore *store, double times, const SortContext *c
 	Size		alone = 0;
 	Size		pairs = 0;
 	Size		start = 0;
-	Size		i;
 
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 	{
 		keys[i] = store->narrow ? ROWS_PAIR_KEY(store->arrays.pairs[i]) : mix_keys(store, i);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	sort_integers(keys, store->n, context);
-	for (i = 1; i <= store->n; i++)
+	for (Size i = 1; i <= store->n; i++)
 	{
 		if (i < store->n && keys[i] == keys[start])
 			continue;
@@ -458,9 +445,8 @@ rank_images(RowStore *store, int k)
 	uint64	   *images = store->arrays.images[k];
 	bool		nulls = store->ranges[k].nulls;
 	KeyRange	range = EMPTY_KEY_RANGE;
-	Size		i;
 
-	for (i = 0; i < store->n; i++)
+	for (Size i = 0; i < store->n; i++)
 	{
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -478,10 +464,9 @@ static void
 rank_numbers(RowStore *store)
 {
 	KeyColumns *keys = store->keys;
-	int			k;
 
 	key_columns_rank(keys);
-	for (k = 0; k < keys->nmapped; k++)
+	for (int k = 0; k < keys->nmapped; k++)
 		if (key_is_numbered(&keys->keys[k]) && store->n > 0)
 			rank_images(store, k);
 }

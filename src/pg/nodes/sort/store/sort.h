@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_SORT_H
 #define HPSORT_PG_NODES_SORT_STORE_SORT_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row_store.h"
 #include "sort/sort_types.h"
 

@@ -18,8 +18,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_STORE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/abbreviation.h"
 #include "pg/nodes/sort/store/bound.h"
 #include "pg/nodes/sort/store/external_sort.h"

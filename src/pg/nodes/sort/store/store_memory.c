@@ -49,9 +49,7 @@ row_bytes(const RowStore *store)
 void
 row_store_key_ranges(const RowStore *store, KeyCode *code)
 {
-	int			i;
-
-	for (i = 0; i < code->ncolumns; i++)
+	for (int i = 0; i < code->ncolumns; i++)
 	{
 		KeyCodeColumn *column = &code->columns[i];
 
@@ -116,7 +114,6 @@ store_memory_grow_keys(RowStore *store)
 	Size		room = arrays->room == 0 ? FIRST_ROOM : arrays->room * 2;
 	Size		width = row_bytes(store);
 	Size		expected = store->expected + store->expected / EXPECTED_SPARE;
-	int			i;
 
 	/* Twice the rows are many if a few more are expected. */
 	if (arrays->room < store->expected &&
@@ -134,7 +131,7 @@ store_memory_grow_keys(RowStore *store)
 		arrays->pairs = grow_array(store, arrays->pairs, arrays->room, room, sizeof(uint64));
 	else
 	{
-		for (i = 0; i < store->keys->nmapped; i++)
+		for (int i = 0; i < store->keys->nmapped; i++)
 			arrays->images[i] = grow_array(store, arrays->images[i], arrays->room, room,
 										   sizeof(uint64));
 		if (arrays->nulls)

@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_TAPE_H
 #define HPSORT_PG_NODES_SORT_STORE_TAPE_H
 
-#include "postgres.h"
-
 #include "utils/logtape.h"
 
 typedef struct Tape Tape;
