@@ -166,11 +166,9 @@ passed_descriptor(struct msghdr *message)
 
 	for (control = CMSG_FIRSTHDR(message); control; control = CMSG_NXTHDR(message, control))
 	{
-		size_t		i;
-
 		if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
 			continue;
-		for (i = 0; i < (control->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
+		for (size_t i = 0; i < (control->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
 		{
 			if (fd >= 0)
 				close(fd);

@@ -364,11 +364,10 @@ start_rows(GpuJob *job, SortRows *rows, const uint64_t *generations, size_t n, S
 {
 	AskedRows  *asked = &job->rows;
 	SortStatus	status;
-	size_t		i;
 
 	if (asked->list)
 		return SORT_OK;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		rows[i].added = false;
 	/* A service that keeps no extents has none to count, which is no failure. */
 	if (n == 0 || (!job->failed && !asked->layout && !job->client->keeps_extents))

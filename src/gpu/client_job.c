@@ -133,13 +133,12 @@ take_added(GpuJob *job, const GpuChunk *added, SortError *err)
 	GpuClient  *c = job->client;
 	AskedRows  *asked = &job->rows;
 	const char *at;
-	uint32_t	i;
 
 	if (added->count > gpu_chunk_rows(c->area.chunk_bytes, asked->ncolumns) ||
 		added->count > asked->asked - asked->answered)
 		return client_violation(c, err, "rows that were not asked for");
 	at = client_chunk_memory(c, added->chunk);
-	for (i = 0; i < added->count; i++)
+	for (uint32_t i = 0; i < added->count; i++)
 	{
 		SortRows	answer;
 

@@ -66,9 +66,8 @@ expand_runs(Reading *r, const void *chunk, uint32_t count)
 	const int32_t *keys = (const int32_t *) (counts + count);
 	const uint64_t n = r->job->n;
 	int32_t    *out = r->out;
-	uint32_t	i;
 
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 	{
 		uint64_t	length = __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
 
@@ -87,14 +86,13 @@ take_keys(Reading *r, const void *chunk, uint32_t count)
 	const GpuJob *job = r->job;
 	const int32_t *keys = chunk;
 	int32_t    *out = r->out;
-	uint32_t	i;
 
 	if (r->descending == job->base.spec.descending)
 		memcpy(out + job->result.at, keys, count * sizeof(int32_t));
 	else
 	{
 		out += job->n - job->result.at - count;
-		for (i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++)
 			out[i] = keys[count - 1 - i];
 	}
 	return true;

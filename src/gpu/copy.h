@@ -70,10 +70,9 @@ copy_rows_from_shared(uint32_t *to, const uint32_t *from, uint32_t count, uint64
 	while (count > 0)
 	{
 		uint32_t	part = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
-		uint32_t	i;
 
 		memcpy(to, from, part * sizeof(uint32_t));
-		for (i = 0; i < part; i++)
+		for (uint32_t i = 0; i < part; i++)
 		{
 			largest = to[i] > largest ? to[i] : largest;
 			to[i] += base;

@@ -64,9 +64,8 @@ static bool
 costs_are_sane(const SortDeviceCosts *costs)
 {
 	const char *bytes = (const char *) costs;
-	size_t		at;
 
-	for (at = 0; at < sizeof(*costs); at += sizeof(double))
+	for (size_t at = 0; at < sizeof(*costs); at += sizeof(double))
 	{
 		double		ns;
 

@@ -29,7 +29,6 @@ chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
 {
 	uint64_t	count = total / bytes;
 	uint64_t	size;
-	uint32_t	i;
 
 	memset(chunks, 0, sizeof(*chunks));
 	if (count > GPU_CHUNKS_MAX)
@@ -46,7 +45,7 @@ chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
 		return false;
 	}
 	/* Low numbers on top: while few chunks are used, they stay the same few. */
-	for (i = 0; i < chunks->count; i++)
+	for (uint32_t i = 0; i < chunks->count; i++)
 		chunks->free[i] = chunks->count - 1 - i;
 
 	chunks->fd = memfd_create("hpsort-chunks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -103,10 +102,9 @@ static uint32_t
 take_free(Chunks *chunks, ChunkHolder *holder)
 {
 	uint32_t	at = chunks->nfree - 1;
-	uint32_t	i;
 	uint32_t	chunk;
 
-	for (i = chunks->nfree; i > 0; i--)
+	for (uint32_t i = chunks->nfree; i > 0; i--)
 		if (holder->seen[chunks->free[i - 1]])
 		{
 			at = i - 1;
@@ -190,9 +188,7 @@ most_held(const Chunks *chunks)
 HeldChunk *
 chunks_held(ChunkHolder *holder, uint32_t chunk)
 {
-	uint32_t	i;
-
-	for (i = 0; i < holder->held; i++)
+	for (uint32_t i = 0; i < holder->held; i++)
 		if (holder->list[i].chunk == chunk)
 			return &holder->list[i];
 	return NULL;
@@ -202,9 +198,8 @@ uint32_t
 chunks_count(const ChunkHolder *holder, ChunkState state)
 {
 	uint32_t	count = 0;
-	uint32_t	i;
 
-	for (i = 0; i < holder->held; i++)
+	for (uint32_t i = 0; i < holder->held; i++)
 		count += holder->list[i].state == state;
 	return count;
 }
@@ -252,9 +247,8 @@ chunks_leave(ChunkHolder *holder)
 	if (holder->waiting)
 	{
 		ChunkHolder *before = NULL;
-		ChunkHolder *h;
 
-		for (h = chunks->first; h != holder; h = h->next)
+		for (ChunkHolder *h = chunks->first; h != holder; h = h->next)
 			before = h;
 		if (before)
 			before->next = holder->next;

@@ -70,11 +70,10 @@ on_ask_devices(Connection *c)
 {
 	Devices    *devices = &c->service->devices;
 	GpuMessage	message;
-	int			i;
 
 	gpu_message_init(&message, GPU_MSG_DEVICE, 0);
 	message.body.device.count = (uint32_t) devices->count;
-	for (i = 0; i < devices->count; i++)
+	for (int i = 0; i < devices->count; i++)
 	{
 		message.body.device.index = (uint32_t) i;
 		devices_status(devices, i, &message.body.device.status);
@@ -274,11 +273,10 @@ bound_silent(Service *service)
 	uint64_t	silent = 0;
 	uint64_t	stopped = 0;
 	Connection *oldest = NULL;
-	Connection *c;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / SILENT_PART < most)
 		most = limit.rlim_cur / SILENT_PART;
-	for (c = service->connections; c; c = c->next)
+	for (Connection *c = service->connections; c; c = c->next)
 	{
 		if (c->greeted)
 			continue;
@@ -307,7 +305,6 @@ connection_start(Service *service, int fd)
 	struct epoll_event event = {.events = EPOLLRDHUP};
 	const struct timespec pause = {.tv_nsec = 1000 * 1000};
 	pthread_t	thread;
-	int			i;
 
 	if (c == NULL)
 	{
@@ -324,7 +321,7 @@ connection_start(Service *service, int fd)
 		return false;
 	}
 	pthread_mutex_lock(&service->lock);
-	for (i = 0; !bound_silent(service) && i < STOPPED_WAIT_MS; i++)
+	for (int i = 0; !bound_silent(service) && i < STOPPED_WAIT_MS; i++)
 	{
 		pthread_mutex_unlock(&service->lock);
 		nanosleep(&pause, NULL);
@@ -369,10 +366,9 @@ connections_end(Service *service, int why, int timeout_ms)
 {
 	const struct timespec pause = {.tv_nsec = 1000 * 1000};
 	const int64_t until = sort_clock_ms() + timeout_ms;
-	Connection *c;
 
 	pthread_mutex_lock(&service->lock);
-	for (c = service->connections; c; c = c->next)
+	for (Connection *c = service->connections; c; c = c->next)
 		stop(c, why);
 	pthread_mutex_unlock(&service->lock);
 	while (atomic_load(&service->nconnections) > 0 && sort_clock_ms() < until)

@@ -147,22 +147,20 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 		.n = n,
 	};
 	double		ns[SMALL_ROUNDS];
-	int			i;
 
 	if (b->failed)
 		return 0;
 	if (bits < 32)
 	{
 		uint32_t	mask = (UINT32_C(1) << bits) - 1;
-		size_t		k;
 
-		for (k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++)
 			b->keys[k] = (int32_t) ((uint32_t) b->random[k] & mask);
 		keys = b->keys;
 		spec.lo = 0;
 		spec.hi = (int32_t) mask;
 	}
-	for (i = 0; i < rounds; i++)
+	for (int i = 0; i < rounds; i++)
 	{
 		Runs		runs = {0};
 		SortOutput	output = {
@@ -248,10 +246,9 @@ measure(Bench *b, SortDeviceCosts *costs)
 	double		slowness;		/* for wide keys */
 	double		small;			/* of a small job of wide keys */
 	double		key;			/* of each key more */
-	int			i;
 
 	memset(costs, 0, sizeof(*costs));
-	for (i = 0; i < SLOWNESS_STEPS; i++)
+	for (int i = 0; i < SLOWNESS_STEPS; i++)
 	{
 		b->keys_slowness[i] = cpu_slowness(b, SORT_WANT_KEYS, slowness_bits[i]);
 		b->order_slowness[i] = cpu_slowness(b, SORT_WANT_PERMUTATION, slowness_bits[i]);
@@ -271,7 +268,7 @@ measure(Bench *b, SortDeviceCosts *costs)
 	costs->pair_ns = fmax((plan_time(b, SORT_WANT_PERMUTATION, b->n, 32,
 									 b->order_slowness[SLOWNESS_STEPS - 1]) -
 						   costs->startup_ns) / n, 0);
-	for (i = 0; i < PLAN_BIN_STEPS; i++)
+	for (int i = 0; i < PLAN_BIN_STEPS; i++)
 	{
 		double		back = fmin(ldexp(3.0, 2 * i), n);
 		double		keys = plan_time(b, SORT_WANT_KEYS, b->n, 2 * i,
@@ -299,7 +296,6 @@ prepare(Bench *b, Service *service)
 	GpuFailure	failure;
 	char		text[GPU_TEXT_SIZE];
 	int			ends[2];
-	size_t		i;
 
 	memset(b, 0, sizeof(*b));
 	b->n = MEDIUM_KEYS;
@@ -321,7 +317,7 @@ prepare(Bench *b, Service *service)
 	b->out = malloc(b->n * sizeof(int32_t));
 	if (b->random == NULL || b->keys == NULL || b->out == NULL)
 		return false;
-	for (i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++)
 	{
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		b->random[i] = (int32_t) (state >> 32);

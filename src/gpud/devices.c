@@ -102,7 +102,6 @@ open_gpus(Devices *devices, const char *which, char *text)
 	int			ordinals[DEVICES_MAX];
 	int			n = 0;
 	int			present = 0;
-	int			i;
 
 	if (strcmp(which, "auto") != 0 && !parse_ordinals(which, ordinals, &n, DEVICES_MAX))
 	{
@@ -125,7 +124,7 @@ open_gpus(Devices *devices, const char *which, char *text)
 	 */
 	if (n == 0)
 	{
-		for (i = 0; i < present; i++)
+		for (int i = 0; i < present; i++)
 		{
 			if (add_device(devices, i, text))
 				return EXIT_ORDERLY;
@@ -134,7 +133,7 @@ open_gpus(Devices *devices, const char *which, char *text)
 		}
 		return EXIT_NO_DEVICE;
 	}
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (ordinals[i] >= present)
 			snprintf(text, GPU_TEXT_SIZE, "there is no device %d", ordinals[i]);
@@ -175,9 +174,7 @@ devices_pin(Devices *devices, void *memory, size_t bytes, char *text)
 void
 devices_close(Devices *devices)
 {
-	int			i;
-
-	for (i = 0; i < devices->count; i++)
+	for (int i = 0; i < devices->count; i++)
 	{
 		extents_destroy(&devices->list[i].extents);
 		hpsort_cuda_close(devices->list[i].cuda);
@@ -190,10 +187,9 @@ Device *
 devices_take(Devices *devices, uint32_t number)
 {
 	Device	   *best = NULL;
-	int			i;
 
 	pthread_mutex_lock(&devices->lock);
-	for (i = 0; i < devices->count; i++)
+	for (int i = 0; i < devices->count; i++)
 	{
 		Device	   *d = &devices->list[i];
 
@@ -213,9 +209,7 @@ devices_take(Devices *devices, uint32_t number)
 void
 devices_set_epoch(Devices *devices, uint64_t epoch)
 {
-	int			i;
-
-	for (i = 0; i < devices->count; i++)
+	for (int i = 0; i < devices->count; i++)
 		extents_set_epoch(&devices->list[i].extents, epoch);
 }
 
@@ -223,10 +217,9 @@ int
 devices_others(Devices *devices, const Device *device, HpsortCuda * *others)
 {
 	int			n = 0;
-	int			i;
 
 	pthread_mutex_lock(&devices->lock);
-	for (i = 0; i < devices->count; i++)
+	for (int i = 0; i < devices->count; i++)
 		if (&devices->list[i] != device && !devices->list[i].failed &&
 			devices->list[i].info.ordinal != device->info.ordinal)
 			others[n++] = devices->list[i].cuda;
@@ -300,9 +293,7 @@ devices_idle_ms(Devices *devices)
 void
 devices_trim(Devices *devices)
 {
-	int			i;
-
-	for (i = 0; i < devices->count; i++)
+	for (int i = 0; i < devices->count; i++)
 		(void) hpsort_cuda_trim(devices->list[i].cuda, NULL);
 }
 
@@ -313,14 +304,13 @@ devices_probe(void)
 	HpsortCudaError err;
 	char		text[GPU_TEXT_SIZE];
 	int			count;
-	int			i;
 
 	if (!count_gpus(&count, text))
 	{
 		log_line(LOG_ERROR, "%s", text);
 		return EXIT_NO_DEVICE;
 	}
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		if (hpsort_cuda_device_info(i, &info, &err) == HPSORT_CUDA_OK)
 			printf("%d: %s, %llu MiB\n", i, info.name,
 				   (unsigned long long) (info.memory_total >> 20));

@@ -116,9 +116,7 @@ forget(Extents *extents, HeldExtent **link, HeldExtent **doomed)
 static void
 forget_all(Extents *extents, bool spare, HeldExtent **doomed)
 {
-	uint64_t	i;
-
-	for (i = 0; i < extents->nbuckets && extents->count > 0; i++)
+	for (uint64_t i = 0; i < extents->nbuckets && extents->count > 0; i++)
 	{
 		HeldExtent **link = &extents->buckets[i];
 
@@ -158,7 +156,6 @@ take_unused(Extents *extents)
 {
 	HeldExtent *e = extents->unused;
 	ExtentSlab *slab;
-	int			i;
 
 	if (e == NULL)
 	{
@@ -167,7 +164,7 @@ take_unused(Extents *extents)
 			return NULL;
 		slab->next = extents->slabs;
 		extents->slabs = slab;
-		for (i = SLAB_EXTENTS; i-- > 0; e = &slab->extents[i])
+		for (int i = SLAB_EXTENTS; i-- > 0; e = &slab->extents[i])
 			slab->extents[i].chain = e;
 	}
 	extents->unused = e->chain;
@@ -181,11 +178,10 @@ static void
 dispose(Extents *extents, HeldExtent *doomed)
 {
 	HeldExtent *last = NULL;
-	HeldExtent *e;
 
 	if (doomed == NULL)
 		return;
-	for (e = doomed; e; last = e, e = e->chain)
+	for (HeldExtent *e = doomed; e; last = e, e = e->chain)
 	{
 		if (e->packed)
 			hpsort_cuda_packed_free(e->packed);
@@ -246,12 +242,11 @@ void
 extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, uint32_t n,
 			 HeldExtent **found)
 {
-	uint32_t	i;
 	bool		any;
 
 	pthread_mutex_lock(&extents->lock);
 	any = epoch != 0 && extents->epoch == epoch;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		if (any && n - i > EXTENTS_AHEAD)
 			__builtin_prefetch(*bucket_of(extents, generations[i + EXTENTS_AHEAD]), 1);
@@ -376,10 +371,9 @@ void
 extents_release(Extents *extents, HeldExtent *const *list, uint32_t n)
 {
 	HeldExtent *doomed = NULL;
-	uint32_t	i;
 
 	pthread_mutex_lock(&extents->lock);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		if (--list[i]->jobs > 0)
 			continue;

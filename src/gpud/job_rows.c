@@ -161,10 +161,9 @@ job_keep_extents(Job *job, const GpuMessage *m)
 	uint64_t	number = 0;
 	uint64_t	at = 0;
 	bool		full = false;
-	uint32_t	i;
 	HpsortCudaError err;
 
-	for (i = 0; i < message->count; i++)
+	for (uint32_t i = 0; i < message->count; i++)
 	{
 		GpuKept		kept;
 
@@ -298,9 +297,7 @@ all_blocks(const HeldExtent *extent, uint32_t i)
 static bool
 blocks_are_aligned(const SortRows *entry, const HeldExtent *extent, const HeldExtent *other)
 {
-	uint32_t	b;
-
-	for (b = 0; b < extent->nblocks; b++)
+	for (uint32_t b = 0; b < extent->nblocks; b++)
 		if (has_block(entry, b) &&
 			(b >= other->nblocks ||
 			 other->starts[b + 1] - other->starts[b] != extent->starts[b + 1] - extent->starts[b]))
@@ -312,9 +309,7 @@ blocks_are_aligned(const SortRows *entry, const HeldExtent *extent, const HeldEx
 static bool
 rows_are_aligned(const RowsList *list, const SortRows *entry, HeldExtent *const *found)
 {
-	uint32_t	c;
-
-	for (c = 1; c < list->ncolumns; c++)
+	for (uint32_t c = 1; c < list->ncolumns; c++)
 		if (!extents_are_aligned(found[0], found[c]) &&
 			!blocks_are_aligned(entry, found[0], found[c]))
 			return false;
@@ -330,11 +325,10 @@ add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *fi
 		  HpsortCudaError * err)
 {
 	HpsortCudaPiece *piece = list->pieces + (size_t) list->npieces * list->ncolumns;
-	uint32_t	c;
 
 	if (n == 0)
 		return true;
-	for (c = 0; c < list->ncolumns; c++)
+	for (uint32_t c = 0; c < list->ncolumns; c++)
 		piece[c] = (HpsortCudaPiece)
 	{
 		found[c]->packed, first[c], n
@@ -354,7 +348,6 @@ add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
 	uint32_t	first[ROWS_MAX_COLUMNS] = {0};
 	uint32_t	nblocks = found[0]->nblocks;
 	uint32_t	block = 0;
-	uint32_t	c;
 
 	/* Where all are wanted, which is usual, nothing is read of where blocks begin. */
 	if (entry->blocks[0] == all_blocks(found[0], 0) && entry->blocks[1] == all_blocks(found[0], 1))
@@ -374,7 +367,7 @@ add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
 			entry->nulls += job->layout ? 0 : extent_block_nulls(found[0])[block];
 		n = found[0]->starts[block] - found[0]->starts[from];
 		/* A block that is not wanted may be one that another column has not. */
-		for (c = 0; c < list->ncolumns && n > 0; c++)
+		for (uint32_t c = 0; c < list->ncolumns && n > 0; c++)
 			first[c] = found[c]->starts[from];
 		entry->rows += n;
 		if (!add_piece(job, list, found, first, n, err))
@@ -396,23 +389,21 @@ find_part(Job *job, RowsList *list, uint32_t from, uint32_t n)
 	uint64_t	generations[PART_EXTENTS];
 	const uint32_t nfound = n * list->ncolumns;
 	uint32_t	at = 0;
-	uint32_t	i;
-	uint32_t	c;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		memcpy(generations + (size_t) i * list->ncolumns, entry_at(list, from + i) + 1,
 			   list->ncolumns * sizeof(uint64_t));
 	extents_find(&job->device->extents, job->epoch, generations, nfound, list->found);
-	for (i = 0; i < nfound; i++)
+	for (uint32_t i = 0; i < nfound; i++)
 		if (list->found[i])
 			extents->list[extents->n++] = list->found[i];
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		const SortRows *entry = entry_at(list, from + i);
 
 		if (entry->missing != 0 || entry->rows != 0 || entry->nulls != 0 || entry->added != 0)
 			return false;
-		for (c = 0; c < list->ncolumns; c++, at++)
+		for (uint32_t c = 0; c < list->ncolumns; c++, at++)
 			if (generations[at] == 0 ||
 				(list->found[at] &&
 				 ((entry->blocks[0] & ~all_blocks(list->found[at], 0)) != 0 ||
@@ -429,15 +420,12 @@ find_part(Job *job, RowsList *list, uint32_t from, uint32_t n)
 static bool
 add_part(Job *job, RowsList *list, uint32_t from, uint32_t n, HpsortCudaError * err)
 {
-	uint32_t	i;
-	uint32_t	c;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		SortRows   *entry = entry_at(list, from + i);
 		HeldExtent *const *found = list->found + (size_t) i * list->ncolumns;
 
-		for (c = 0; c < list->ncolumns; c++)
+		for (uint32_t c = 0; c < list->ncolumns; c++)
 			if (found[c] == NULL)
 				entry->missing |= UINT32_C(1) << c;
 		if (entry->missing == 0 && !rows_are_aligned(list, entry, found))
@@ -457,10 +445,9 @@ add_part(Job *job, RowsList *list, uint32_t from, uint32_t n, HpsortCudaError * 
 static bool
 add_list(Job *job, RowsList *list, bool *sound, HpsortCudaError * err)
 {
-	uint32_t	from;
 	uint32_t	n;
 
-	for (from = 0; from < list->n; from += n)
+	for (uint32_t from = 0; from < list->n; from += n)
 	{
 		n = PART_EXTENTS / list->ncolumns;
 		if (n > list->n - from)
@@ -531,9 +518,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 static bool
 positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t end)
 {
-	uint32_t	i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (positions[i] >= end)
 			return false;
 	return true;

@@ -324,10 +324,9 @@ static void
 accept_connections(void)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-	int			i;
 
 	(void) getrlimit(RLIMIT_NOFILE, &limit);
-	for (i = 0; i < ACCEPT_AT_ONCE; i++)
+	for (int i = 0; i < ACCEPT_AT_ONCE; i++)
 	{
 		int			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -377,7 +376,6 @@ main_loop(void)
 	{
 		struct epoll_event events[64];
 		int			n;
-		int			i;
 
 		trim_idle(&trimmed);
 		n = epoll_wait(service.epoll, events, 64, TRIM_POLL_MS);
@@ -386,7 +384,7 @@ main_loop(void)
 			log_line(LOG_ERROR, "could not wait for events: %s", strerror(errno));
 			return EXIT_INTERNAL;
 		}
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			char		ignored[256];
 			ssize_t		rc;

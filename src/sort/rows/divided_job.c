@@ -77,7 +77,6 @@ divided_look_up(SortJob *base, SortLook look, const void *questions, size_t n, v
 	DividedJob *job = (DividedJob *) base;
 	const DividedParts *parts = &job->parts;
 	SortStatus	status = SORT_OK;
-	size_t		i;
 
 	if (parts->rows == NULL)
 	{
@@ -91,7 +90,7 @@ divided_look_up(SortJob *base, SortLook look, const void *questions, size_t n, v
 		return sort_fail(err, SORT_UNSUPPORTED, "rows that were found have no order");
 	if (job->found == NULL)
 		status = number_found(job, err);
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 		((int32_t *) answers)[i] = job->found[((const uint64_t *) questions)[i]];
 	return status;
 }
@@ -105,12 +104,11 @@ divided_finish(SortJob *base, SortError *err)
 {
 	DividedJob *job = (DividedJob *) base;
 	SortStatus	status = SORT_OK;
-	int			j;
 
-	for (j = 0; j < job->parts.n && status == SORT_OK && base->spec.look_up; j++)
+	for (int j = 0; j < job->parts.n && status == SORT_OK && base->spec.look_up; j++)
 		if (job->parts.jobs[j]->device->begin_finish)
 			status = job->parts.jobs[j]->device->begin_finish(job->parts.jobs[j], err);
-	for (j = 0; j < job->parts.n && status == SORT_OK && base->spec.look_up; j++)
+	for (int j = 0; j < job->parts.n && status == SORT_OK && base->spec.look_up; j++)
 	{
 		status = job->parts.jobs[j]->device->finish(job->parts.jobs[j], err);
 		base->keys += job->parts.jobs[j]->keys;
@@ -124,9 +122,8 @@ divided_read_runs(SortJob *base, Runs *runs, SortError *err)
 {
 	DividedJob *job = (DividedJob *) base;
 	SortStatus	status = SORT_OK;
-	int			j;
 
-	for (j = 0; j < job->parts.n && status == SORT_OK; j++)
+	for (int j = 0; j < job->parts.n && status == SORT_OK; j++)
 	{
 		SortJob    *part = job->parts.jobs[j];
 
@@ -147,12 +144,11 @@ divided_close(SortJob *base)
 {
 	DividedJob *job = (DividedJob *) base;
 	const SortAllocator *a;
-	int			j;
 
 	if (job == NULL)
 		return;
 	a = &base->context->allocator;
-	for (j = 0; j < job->parts.n; j++)
+	for (int j = 0; j < job->parts.n; j++)
 		if (job->parts.jobs[j])
 			job->parts.jobs[j]->device->close(job->parts.jobs[j]);
 	if (job->parts.part_of)
@@ -178,12 +174,11 @@ divided_job_make(const SortContext *context, const DividedParts *parts, SortJob 
 	const SortAllocator *a = &context->allocator;
 	const SortJobSpec *spec = &parts->jobs[0]->spec;
 	DividedJob *job = a->alloc(a->arena, sizeof(DividedJob));
-	int			j;
 
 	*result = NULL;
 	if (job == NULL)
 	{
-		for (j = 0; j < parts->n; j++)
+		for (int j = 0; j < parts->n; j++)
 			parts->jobs[j]->device->close(parts->jobs[j]);
 		if (parts->part_of)
 			a->release(a->arena, (void *) parts->part_of);

@@ -142,17 +142,15 @@ ask_below(DividedKeys *divided, const int32_t *keys, size_t n, SortError *err)
 {
 	bool		going = true;
 	SortStatus	status = SORT_OK;
-	size_t		i;
-	int			j;
 
-	for (j = 0; j < divided->njobs && status == SORT_OK; j++)
+	for (int j = 0; j < divided->njobs && status == SORT_OK; j++)
 		status = divided_begin(divided->jobs[j], SORT_LOOK_BELOW, keys, n, &going, err);
-	for (j = 0; j < divided->njobs && status == SORT_OK; j++)
+	for (int j = 0; j < divided->njobs && status == SORT_OK; j++)
 	{
 		uint64_t   *mine = divided->mine[j].numbers;
 
 		status = divided_ask(divided->jobs[j], SORT_LOOK_BELOW, keys, n, mine, err);
-		for (i = 0; i < n && status == SORT_OK; i++)
+		for (size_t i = 0; i < n && status == SORT_OK; i++)
 			if (mine[i] > divided->jobs[j]->keys)
 				return divided_lied(err);
 	}
@@ -165,19 +163,17 @@ ask_at(DividedKeys *divided, SortError *err)
 {
 	bool		going = true;
 	SortStatus	status = SORT_OK;
-	size_t		i;
-	int			j;
 
-	for (j = 0; j < divided->njobs && status == SORT_OK; j++)
+	for (int j = 0; j < divided->njobs && status == SORT_OK; j++)
 		status = divided_begin(divided->jobs[j], SORT_LOOK_AT, divided->mine[j].numbers,
 							   divided->mine[j].n, &going, err);
-	for (j = 0; j < divided->njobs && status == SORT_OK; j++)
+	for (int j = 0; j < divided->njobs && status == SORT_OK; j++)
 	{
 		DividedAnswers *mine = &divided->mine[j];
 
 		status = divided_ask(divided->jobs[j], SORT_LOOK_AT, mine->numbers, mine->n, mine->keys,
 							 err);
-		for (i = 0; i < mine->n && status == SORT_OK; i++)
+		for (size_t i = 0; i < mine->n && status == SORT_OK; i++)
 			if (mine->keys[i] < divided->lo || mine->keys[i] > divided->hi)
 				return divided_lied(err);
 	}
@@ -189,9 +185,8 @@ static uint64_t
 all_below(const DividedKeys *divided, size_t i)
 {
 	uint64_t	below = 0;
-	int			j;
 
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 		below += divided->mine[j].numbers[i];
 	return below;
 }
@@ -204,10 +199,8 @@ static void
 remember(DividedKeys *divided, const int32_t *keys, size_t n)
 {
 	const bool	ascend = n > 1 && keys[0] < keys[n - 1];
-	size_t		i;
-	int			j;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		size_t		at = ascend ? n - 1 - i : i;
 		uint64_t	place = place_of(divided, keys[at]);
@@ -217,7 +210,7 @@ remember(DividedKeys *divided, const int32_t *keys, size_t n)
 		if (divided->nknown == QUESTIONS ||
 			(divided->nknown > 0 && divided->known[divided->nknown - 1].place <= place))
 			divided->nknown = 0;
-		for (j = 0; j < divided->njobs; j++)
+		for (int j = 0; j < divided->njobs; j++)
 			divided->mine[j].known[divided->nknown] = divided->mine[j].numbers[at];
 		divided->known[divided->nknown++] = (Known)
 		{
@@ -230,9 +223,7 @@ remember(DividedKeys *divided, const int32_t *keys, size_t n)
 static bool
 is_sound(const DividedKeys *divided, size_t i)
 {
-	int			j;
-
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 		if (divided->mine[j].from[i] > divided->mine[j].to[i])
 			return false;
 	return divided->searches[i].low <= divided->searches[i].high;
@@ -247,7 +238,6 @@ begin_search(DividedKeys *divided, size_t i, uint64_t position, SortError *err)
 	size_t		n = divided->nknown;
 	size_t		from = 0;
 	size_t		to = n;
-	int			j;
 
 	while (from < to)
 	{
@@ -269,7 +259,7 @@ begin_search(DividedKeys *divided, size_t i, uint64_t position, SortError *err)
 		search->to = known[from - 1];
 	if (from < n)
 		search->from = known[from];
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 	{
 		DividedAnswers *mine = &divided->mine[j];
 
@@ -322,9 +312,8 @@ ask_for_shares(DividedKeys *divided, size_t i, uint64_t position)
 	uint64_t	before = position - search->from.below;
 	uint64_t	keys = search->to.below - search->from.below;
 	int			within = 0;
-	int			j;
 
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 	{
 		DividedAnswers *mine = &divided->mine[j];
 		const uint64_t end = divided->jobs[j]->keys;
@@ -360,9 +349,8 @@ narrow_by_shares(DividedKeys *divided, size_t i, uint64_t position, size_t *next
 	Search	   *search = &divided->searches[i];
 	uint64_t	least = UINT64_MAX;
 	uint64_t	greatest = 0;
-	int			j;
 
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 		if (search->shares >> j & 1)
 		{
 			uint64_t	place = place_of(divided, divided->mine[j].keys[next[j]++]);
@@ -385,11 +373,9 @@ read_all(const DividedKeys *divided, size_t i, size_t *next, uint64_t *few)
 {
 	size_t		nfew = 0;
 	size_t		at;
-	uint64_t	k;
-	int			j;
 
-	for (j = 0; j < divided->njobs; j++)
-		for (k = divided->mine[j].from[i]; k < divided->mine[j].to[i]; k++)
+	for (int j = 0; j < divided->njobs; j++)
+		for (uint64_t k = divided->mine[j].from[i]; k < divided->mine[j].to[i]; k++)
 		{
 			uint64_t	place = place_of(divided, divided->mine[j].keys[next[j]++]);
 
@@ -407,9 +393,8 @@ static bool
 can_read_all(const DividedKeys *divided, size_t i)
 {
 	const Search *search = &divided->searches[i];
-	int			j;
 
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 		if (divided->mine[j].n + FEW_KEYS + POSITIONS > QUESTIONS)
 			return false;
 	return search->to.below - search->from.below <= FEW_KEYS;
@@ -427,13 +412,10 @@ look_at_keys(DividedKeys *divided, const uint64_t *positions, size_t n, SortErro
 	size_t		next[SORT_DEVICES_MOST] = {0};
 	uint64_t	few[FEW_KEYS] = {0};
 	SortStatus	status;
-	uint64_t	k;
-	size_t		i;
-	int			j;
 
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 		divided->mine[j].n = 0;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		const bool	same = before && has_bounds_of(before, &search[i]);
 
@@ -449,13 +431,13 @@ look_at_keys(DividedKeys *divided, const uint64_t *positions, size_t n, SortErro
 										is_alike(before, &search[i])));
 		if (!search[i].all && !search[i].as_before)
 			ask_for_shares(divided, i, positions[i]);
-		for (j = 0; j < divided->njobs && search[i].all && !search[i].as_before; j++)
-			for (k = divided->mine[j].from[i]; k < divided->mine[j].to[i]; k++)
+		for (int j = 0; j < divided->njobs && search[i].all && !search[i].as_before; j++)
+			for (uint64_t k = divided->mine[j].from[i]; k < divided->mine[j].to[i]; k++)
 				ask_for(&divided->mine[j], k);
 		before = &search[i];
 	}
 	status = ask_at(divided, err);
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 	{
 		if (is_found(&search[i]))
 			continue;
@@ -507,7 +489,6 @@ narrow_by_counts(DividedKeys *divided, size_t i, uint64_t position, size_t n, So
 	const Stretch stretch = stretch_of(search, n);
 	size_t		from = 0;
 	size_t		to = stretch.n;
-	int			j;
 
 	while (from < to)
 	{
@@ -528,7 +509,7 @@ narrow_by_counts(DividedKeys *divided, size_t i, uint64_t position, size_t n, So
 	{
 		stretch_place(&stretch, from), all_below(divided, search->at + from)
 	};
-	for (j = 0; j < divided->njobs; j++)
+	for (int j = 0; j < divided->njobs; j++)
 	{
 		DividedAnswers *mine = &divided->mine[j];
 
@@ -558,10 +539,8 @@ look_below_keys(DividedKeys *divided, const uint64_t *positions, size_t n, bool 
 	size_t		asked = 0;
 	size_t		most;
 	SortStatus	status;
-	size_t		i;
-	size_t		k;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		searches += !is_found(&search[i]);
 	*left = searches > 0;
 	if (searches == 0)
@@ -569,7 +548,7 @@ look_below_keys(DividedKeys *divided, const uint64_t *positions, size_t n, bool 
 	most = USUAL_QUESTIONS / searches;
 	most = most < LEAST_QUESTIONS ? LEAST_QUESTIONS :
 		most > MOST_QUESTIONS ? MOST_QUESTIONS : most;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (is_found(&search[i]))
 			continue;
@@ -580,13 +559,13 @@ look_below_keys(DividedKeys *divided, const uint64_t *positions, size_t n, bool 
 		{
 			const Stretch stretch = stretch_of(&search[i], most);
 
-			for (k = 0; k < stretch.n; k++)
+			for (size_t k = 0; k < stretch.n; k++)
 				divided->asked[asked++] = key_of(divided, stretch_place(&stretch, k));
 		}
 		before = &search[i];
 	}
 	status = ask_below(divided, divided->asked, asked, err);
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 		if (!is_found(&search[i]))
 			status = narrow_by_counts(divided, i, positions[i], most, err);
 	return status;
@@ -598,9 +577,8 @@ find_places(DividedKeys *divided, const uint64_t *positions, size_t n, SortError
 {
 	SortStatus	status = SORT_OK;
 	bool		left = true;
-	size_t		i;
 
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 		status = begin_search(divided, i, positions[i], err);
 	while (left && status == SORT_OK)
 	{
@@ -622,21 +600,19 @@ add_sums(DividedKeys *divided, const uint64_t *positions, size_t n, uint64_t *an
 {
 	bool		going = true;
 	SortStatus	status;
-	size_t		i;
-	int			j;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	place = divided->searches[i].low;
 
 		divided->asked[i] = key_of(divided, place < divided->places ? place : 0);
 	}
 	status = ask_below(divided, divided->asked, n, err);
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 	{
 		uint64_t	left = positions[i];
 
-		for (j = 0; j < divided->njobs; j++)
+		for (int j = 0; j < divided->njobs; j++)
 		{
 			uint64_t   *mine = &divided->mine[j].numbers[i];
 
@@ -648,14 +624,14 @@ add_sums(DividedKeys *divided, const uint64_t *positions, size_t n, uint64_t *an
 		}
 		answers[i] = left * (uint64_t) (int64_t) divided->asked[i];
 	}
-	for (j = 0; j < divided->njobs && status == SORT_OK; j++)
+	for (int j = 0; j < divided->njobs && status == SORT_OK; j++)
 		status = divided_begin(divided->jobs[j], SORT_LOOK_SUM, divided->mine[j].numbers, n,
 							   &going, err);
-	for (j = 0; j < divided->njobs && status == SORT_OK; j++)
+	for (int j = 0; j < divided->njobs && status == SORT_OK; j++)
 	{
 		status = divided_ask(divided->jobs[j], SORT_LOOK_SUM, divided->mine[j].numbers, n,
 							 divided->sums, err);
-		for (i = 0; i < n && status == SORT_OK; i++)
+		for (size_t i = 0; i < n && status == SORT_OK; i++)
 			answers[i] += divided->sums[i];
 	}
 	return status;
@@ -669,22 +645,20 @@ static SortStatus
 count_distinct(DividedKeys *divided, uint64_t *distinct, SortError *err)
 {
 	SortStatus	status = SORT_OK;
-	uint64_t	place;
 
 	*distinct = 0;
 	if (divided->places > DISTINCT_PLACES || divided->grain > 0)
 		return sort_fail(err, SORT_UNSUPPORTED,
 						 "several GPUs do not count different keys of so wide a range");
-	for (place = 0; place < divided->places && status == SORT_OK; place += QUESTIONS - 1)
+	for (uint64_t place = 0; place < divided->places && status == SORT_OK; place += QUESTIONS - 1)
 	{
 		uint64_t	left = divided->places - place;
 		size_t		n = (size_t) (left < QUESTIONS ? left : QUESTIONS);
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			divided->asked[i] = key_of(divided, place + i);
 		status = ask_below(divided, divided->asked, n, err);
-		for (i = 1; i < n && status == SORT_OK; i++)
+		for (size_t i = 1; i < n && status == SORT_OK; i++)
 			*distinct += all_below(divided, i) > all_below(divided, i - 1);
 		if (left < QUESTIONS && status == SORT_OK)
 			*distinct += divided->keys > all_below(divided, n - 1);
@@ -698,11 +672,10 @@ look_at_positions(DividedKeys *divided, SortLook look, const uint64_t *positions
 				  void *answers, SortError *err)
 {
 	SortStatus	status = find_places(divided, positions, n, err);
-	size_t		i;
 
 	if (status == SORT_OK && look == SORT_LOOK_SUM)
 		return add_sums(divided, positions, n, answers, err);
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 		((int32_t *) answers)[i] = key_of(divided, divided->searches[i].low);
 	return status;
 }
@@ -712,9 +685,8 @@ static SortStatus
 look_below(DividedKeys *divided, const int32_t *keys, size_t n, uint64_t *answers, SortError *err)
 {
 	SortStatus	status = ask_below(divided, keys, n, err);
-	size_t		i;
 
-	for (i = 0; i < n && status == SORT_OK; i++)
+	for (size_t i = 0; i < n && status == SORT_OK; i++)
 		answers[i] = all_below(divided, i);
 	if (status == SORT_OK)
 		remember(divided, keys, n);
@@ -727,11 +699,10 @@ divided_keys_look_up(DividedKeys *divided, SortLook look, const void *questions,
 {
 	const size_t most = look == SORT_LOOK_BELOW ? QUESTIONS : POSITIONS;
 	SortStatus	status = SORT_OK;
-	size_t		at;
 
 	if (look == SORT_LOOK_DISTINCT)
 		return count_distinct(divided, answers, err);
-	for (at = 0; at < n && status == SORT_OK; at += most)
+	for (size_t at = 0; at < n && status == SORT_OK; at += most)
 	{
 		const size_t count = n - at < most ? n - at : most;
 		const char *asked = (const char *) questions + at * sort_look_asks(look);
@@ -751,7 +722,6 @@ divided_keys_make(const SortAllocator *a, SortJob *const *jobs, int n, int32_t l
 {
 	DividedKeys *divided = a->alloc(a->arena, sizeof(DividedKeys) +
 									(size_t) n * sizeof(DividedAnswers));
-	int			j;
 
 	if (divided == NULL)
 		return NULL;
@@ -762,7 +732,7 @@ divided_keys_make(const SortAllocator *a, SortJob *const *jobs, int n, int32_t l
 	divided->grain = grain;
 	divided->places = ((uint64_t) ((int64_t) hi - lo) >> grain) + 1;
 	divided->keys = 0;
-	for (j = 0; j < n; j++)
+	for (int j = 0; j < n; j++)
 		divided->keys += jobs[j]->keys;
 	divided->nknown = 0;
 	return divided;

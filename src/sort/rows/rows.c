@@ -82,15 +82,13 @@ static SortStatus
 add_keys(SortJob *job, const RowsSort *rows, int32_t *chunk, SortError *err)
 {
 	SortStatus	status = SORT_OK;
-	size_t		at;
 
-	for (at = 0; status == SORT_OK && at < rows->n; at += DEVICE_CHUNK)
+	for (size_t at = 0; status == SORT_OK && at < rows->n; at += DEVICE_CHUNK)
 	{
 		size_t		part = rows->n - at < DEVICE_CHUNK ? rows->n - at : DEVICE_CHUNK;
-		size_t		i;
 
 		/* The sign bit flipped makes unsigned order signed. */
-		for (i = 0; i < part; i++)
+		for (size_t i = 0; i < part; i++)
 			chunk[i] = (int32_t) ((ROWS_PAIR_KEY(rows->pairs[at + i]) - rows->lo) ^
 								  UINT32_C(0x80000000));
 		status = job->device->add(job, chunk, part, err);

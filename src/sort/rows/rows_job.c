@@ -88,11 +88,10 @@ keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortSta
 			 SortError *err)
 {
 	const uint32_t ncolumns = columns_of(rows);
-	uint32_t	c;
 
 	if (rows->rows[i].missing >> ncolumns != 0)
 		return false;
-	for (c = 0; c < ncolumns && *status == SORT_OK; c++)
+	for (uint32_t c = 0; c < ncolumns && *status == SORT_OK; c++)
 	{
 		size_t		e = i * ncolumns + c;
 		const void *extent;
@@ -201,15 +200,13 @@ copy_lists(const SortAllocator *a, const RowsJob *rows, Parts *parts, SortError 
 													 sizeof(uint32_t)));
 	uint64_t   *generations;
 	uint32_t   *indexes;
-	size_t		i;
-	int			p;
 
 	parts->lists = list;
 	if (list == NULL)
 		return sort_no_memory(err);
 	generations = (uint64_t *) (list + rows->n);
 	indexes = (uint32_t *) (generations + rows->n * ncolumns);
-	for (p = 0; p < parts->n; p++)
+	for (int p = 0; p < parts->n; p++)
 	{
 		Part	   *part = &parts->list[p];
 
@@ -221,7 +218,7 @@ copy_lists(const SortAllocator *a, const RowsJob *rows, Parts *parts, SortError 
 		part->rows.fetch = fetch_of_part;
 		part->rows.arg = part;
 		part->rows.nkeys = p == 0 ? rows->nkeys : 0;
-		for (i = 0; i < rows->n; i++)
+		for (size_t i = 0; i < rows->n; i++)
 			if (parts->part_of[i] == p)
 			{
 				*indexes++ = (uint32_t) i;
@@ -240,7 +237,6 @@ divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortE
 {
 	const uint32_t ndevices = count_devices(context->gpu, UINT32_MAX);
 	int			part_of[SORT_DEVICES_MOST];
-	size_t		i;
 
 	memset(parts, 0, sizeof(*parts));
 	parts->n = 1;
@@ -252,7 +248,7 @@ divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortE
 	parts->part_of = context->allocator.alloc(context->allocator.arena, rows->n);
 	if (parts->part_of == NULL)
 		return sort_no_memory(err);
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 	{
 		uint32_t	device = rows->stripes[i] % ndevices;
 
@@ -322,30 +318,28 @@ add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *c
 		  SortError *err)
 {
 	SortStatus	status = SORT_OK;
-	size_t		i;
-	int			p;
 
 	*complete = true;
-	for (p = 0; p < parts->n && status == SORT_OK; p++)
+	for (int p = 0; p < parts->n && status == SORT_OK; p++)
 		status = open_part(context, rows, &parts->list[p], parts->n > 1, err);
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 		rows->rows[i].added = false;
 	if (parts->n > 1 && status == SORT_OK)
 		status = copy_lists(&context->allocator, rows, parts, err);
 	/* All devices have begun to open theirs, meanwhile, before one is waited for. */
-	for (p = 0; p < parts->n && status == SORT_OK; p++)
+	for (int p = 0; p < parts->n && status == SORT_OK; p++)
 		status = begin_part(&parts->list[p], parts->n > 1, err);
-	for (p = 0; p < parts->n && status == SORT_OK; p++)
+	for (int p = 0; p < parts->n && status == SORT_OK; p++)
 		if (!parts->list[p].asked)
 			status = ask_part(&parts->list[p], err);
-	for (p = 0; p < parts->n && status == SORT_OK; p++)
+	for (int p = 0; p < parts->n && status == SORT_OK; p++)
 	{
 		Part	   *part = &parts->list[p];
 		bool		all;
 
 		status = add_lacking(part->job, &part->rows, &all, err);
 		*complete = *complete && all;
-		for (i = 0; i < part->rows.n && parts->n > 1; i++)
+		for (size_t i = 0; i < part->rows.n && parts->n > 1; i++)
 			rows->rows[part->indexes[i]] = part->rows.rows[i];
 	}
 	return status;
@@ -357,9 +351,8 @@ join_parts(const SortContext *context, const RowsJob *rows, Parts *parts, SortJo
 		   SortError *err)
 {
 	DividedParts divided = {.n = parts->n,.grain = rows->layout ? rows->layout->grain : 0};
-	int			p;
 
-	for (p = 0; p < parts->n; p++)
+	for (int p = 0; p < parts->n; p++)
 		divided.jobs[p] = parts->list[p].job;
 	if (rows->layout && rows->layout->key_ranges > 0)
 	{
@@ -381,14 +374,13 @@ start_job(const SortContext *context, const RowsJob *rows, SortJob **job, SortEr
 	bool		complete = false;
 	Parts		parts;
 	SortStatus	status = divide_rows(context, rows, &parts, err);
-	int			p;
 
 	*job = NULL;
 	if (status == SORT_OK)
 		status = add_parts(context, rows, &parts, &complete, err);
 	if (status != SORT_OK || (rows->layout && !complete))
 	{
-		for (p = 0; p < parts.n; p++)
+		for (int p = 0; p < parts.n; p++)
 			if (parts.list[p].job)
 				context->gpu->device->close(parts.list[p].job);
 	}
@@ -425,11 +417,10 @@ rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs, Sort
 	const SortOutput output = {.runs = runs};
 	SortJob    *job;
 	SortStatus	status = start_job(context, rows, &job, err);
-	size_t		i;
 
 	if (status == SORT_OK)
 		status = sort_job_complete(job, &output, NULL, err);
-	for (i = 0; i < rows->n && status != SORT_OK; i++)
+	for (size_t i = 0; i < rows->n && status != SORT_OK; i++)
 		rows->rows[i].added = false;
 	return status;
 }

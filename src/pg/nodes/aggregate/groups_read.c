@@ -500,10 +500,9 @@ begin_rows(GroupsState *node)
 {
 	int			ncolumns;
 	const GroupColumn *columns = columns_now(node, &ncolumns);
-	int			s;
 
 	/* Coarser groups may be made of runs with the summaries' sums, smallest and largest values. */
-	for (s = 0; s < node->nvalue_sources && node->sets; s++)
+	for (int s = 0; s < node->nvalue_sources && node->sets; s++)
 		node->value_sources[s].parts = SUMMARY_ALL;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);

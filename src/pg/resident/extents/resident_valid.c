@@ -34,11 +34,10 @@ source_columns_look(SourceColumn *columns, int n, Relation rel, BlockNumber bloc
 					VisibilityCopy *map)
 {
 	BlockNumber first = block - block % HEAP_FORMAT_MAP_BLOCKS;
-	int			c;
 
 	if (map->first == first)
 		return;
-	for (c = 0; c < n; c++)
+	for (int c = 0; c < n; c++)
 		extent_reader_look(&columns[c].reader, visibility_extent(first));
 	map->first = first;
 	map->lsn = heap_format_read_map(rel, block, map->words);
@@ -83,12 +82,11 @@ map_noted(const ResidentLook *look, const BufferNotes *notes, const ResidentBloc
 	uint32		place = (notes->start + look->first) / RESIDENT_EXTENT_BLOCKS %
 	(64 * lengthof(looked));
 	Size		mapped = 0;
-	int			i;
 
 	if (looked[place / 64] >> place % 64 & 1)
 		return;
 	looked[place / 64] |= UINT64CONST(1) << place % 64;
-	for (i = resident_blocks_next(blocks, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+	for (int i = resident_blocks_next(blocks, 0, true); i < RESIDENT_EXTENT_BLOCKS;
 		 i = resident_blocks_next(blocks, i + 1, true))
 	{
 		Buffer		buffer = buffer_notes_get(notes, look->first + i);
@@ -108,10 +106,9 @@ look_at_noted(const ResidentLook *look, const BufferNotes *notes, const Resident
 	ResidentHeaders *headers = look->headers;
 	ResidentBlocks unread = resident_blocks_without(blocks, &headers->read);
 	int			found = 0;
-	int			i;
 
 	map_noted(look, notes, &unread);
-	for (i = resident_blocks_next(&unread, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+	for (int i = resident_blocks_next(&unread, 0, true); i < RESIDENT_EXTENT_BLOCKS;
 		 i = resident_blocks_next(&unread, i + 1, true))
 	{
 		BlockNumber block = look->first + i;

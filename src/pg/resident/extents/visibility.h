@@ -168,12 +168,11 @@ visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n)
 {
 	ResidentBlocks blocks = resident_blocks_range(0, n);
 	const uint64 *words = copy->words + (first - copy->first) / HEAP_FORMAT_WORD_BLOCKS;
-	int			w;
 
 	StaticAssertStmt(HEAP_FORMAT_WORD_BLOCKS == 32, "two words of the copy are one of the set");
 	Assert((first - copy->first) % HEAP_FORMAT_WORD_BLOCKS == 0);
 	Assert(n <= RESIDENT_EXTENT_BLOCKS && first - copy->first + n <= HEAP_FORMAT_MAP_BLOCKS);
-	for (w = 0; w < (int) lengthof(blocks.words); w++)
+	for (int w = 0; w < (int) lengthof(blocks.words); w++)
 	{
 		uint64		word = n > w * 64 ? heap_format_visible_blocks(words[w * 2]) : 0;
 

@@ -89,9 +89,8 @@ note_all_found(ResidentRows *rows, int32 *numbers, size_t n)
 	FoundRows	found = {0};
 	int64		start = 0;
 	size_t		at = 0;
-	size_t		i;
 
-	for (i = 0; i < rows->left->n; i++)
+	for (size_t i = 0; i < rows->left->n; i++)
 	{
 		int64		next = start + rows->left->rows[i].rows;
 		size_t		end = at;
@@ -127,7 +126,6 @@ resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *key
 	int32	   *numbers;
 	uint64	   *positions;
 	int64		nfound;
-	int64		i;
 
 	resident_rows_end(rows);
 	rows->found = MemoryContextAllocZero(rows->memory,
@@ -136,14 +134,14 @@ resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *key
 		return true;
 	if (nrows > PG_INT32_MAX || !resident_rows_do_job(rows, -1, layout, &job, keys, n))
 		return false;
-	for (i = 0; i < (int64) rows->left->n; i++)
+	for (int64 i = 0; i < (int64) rows->left->n; i++)
 		blocks += resident_blocks_count(&rows->left->valid[i]);
 	nfound = resident_rows_keys(rows);
 	if (nfound > blocks / (forced ? 1 : FOUND_PART))
 		return false;
 	numbers = MemoryContextAlloc(rows->memory, (nfound + 1) * sizeof(int32));
 	positions = palloc_array(uint64, nfound + 1);
-	for (i = 0; i < nfound; i++)
+	for (int64 i = 0; i < nfound; i++)
 		positions[i] = (uint64) i;
 	return (nfound == 0 || resident_rows_look(rows, SORT_LOOK_AT, positions, nfound, numbers)) &&
 		note_all_found(rows, numbers, nfound);

@@ -23,9 +23,8 @@ count_keys(const ResidentSummary *columns, int nkeys, const ResidentJobs *jobs)
 	const uint64 most = UINT64CONST(1) << 32;
 	uint64		range = 1;
 	uint64		widest = 1;
-	int			c;
 
-	for (c = 0; c < nkeys; c++)
+	for (int c = 0; c < nkeys; c++)
 	{
 		uint64		places = 1;
 
@@ -64,11 +63,9 @@ bool
 resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n,
 					BlockNumber nblocks)
 {
-	int			c;
-
 	if (n > ROWS_MAX_COLUMNS || (tables->ncolumns > 0 && n != tables->ncolumns))
 		return false;
-	for (c = 0; c < n; c++)
+	for (int c = 0; c < n; c++)
 	{
 		ResidentSummary *all = &tables->columns[c];
 
@@ -160,11 +157,10 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	SortContext context;
 	int64		rows = PG_INT64_MAX;
 	bool		pays;
-	int			c;
 
 	if (ncolumns == 0 || ncolumns > ROWS_MAX_COLUMNS)
 		return false;
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		if (columns[c].lo <= columns[c].hi &&
 			!resident_pays_near(columns[c].lo, columns[c].hi,
 								jobs ? resident_pays_origin(&columns[c]) : 0))
@@ -180,7 +176,7 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	else
 		range = columns->lo <= columns->hi ?
 			plan_range((int32) columns->lo, (int32) columns->hi) : 0;
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		rows = Min(rows, columns[c].rows);
 	if (rows <= 0 || range == 0)
 		return false;
@@ -205,9 +201,8 @@ resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs 
 {
 	ResidentSummary columns[ROWS_MAX_COLUMNS];
 	int64		rows = (int64) tables->ntables * TABLE_ROWS;
-	int			c;
 
-	for (c = 0; c < tables->ncolumns; c++)
+	for (int c = 0; c < tables->ncolumns; c++)
 	{
 		columns[c] = tables->columns[c];
 		columns[c].rows = Max(columns[c].rows - rows, Min(columns[c].rows, 1));

@@ -20,7 +20,6 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 				   const ResidentJobs *jobs, uint32 stripes)
 {
 	ResidentRows *rows;
-	int			c;
 
 	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs, stripes))
 		return NULL;
@@ -30,7 +29,7 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 	rows->purpose = jobs ? LEFT_TO_SORT : LEFT_TO_COUNT;
 	rows->ncolumns = ncolumns;
 	rows->bounds = palloc_array(ColumnBounds, ncolumns);
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		rows->bounds[c] = (ColumnBounds)
 	{
 		.origin = jobs ? resident_pays_origin(&columns[c]) : 0,.lo = PG_INT32_MAX,.hi = PG_INT32_MIN
@@ -71,9 +70,7 @@ resident_rows_columns_of(const ResidentRows *rows, size_t i)
 bool
 resident_rows_takes(const ResidentRows *rows, const SourceColumn *columns, uint32 number)
 {
-	int			c;
-
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		const ColumnBounds *bounds = &rows->bounds[c];
@@ -95,11 +92,10 @@ refuses_extent(const ResidentExtent *extent, const ColumnFilter *condition)
 	const LongRange *ranges = condition->values.ranges;
 	int64		base = extent->base + condition->values.bias;
 	int64		last = base + (int64) extent->top;
-	size_t		i;
 
 	if (condition->nulls && extent->nulls > 0)
 		return false;
-	for (i = 0; i < condition->values.nranges && extent->nulls < extent->rows; i++)
+	for (size_t i = 0; i < condition->values.nranges && extent->nulls < extent->rows; i++)
 		if (ranges[i].hi >= base && ranges[i].lo <= last)
 			return false;
 	return true;
@@ -113,11 +109,9 @@ static bool
 is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 		   const ResidentBlocks *valid, uint64 *refused)
 {
-	int			c;
-
 	if (rows->filter == NULL || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
 		return false;
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
@@ -135,11 +129,9 @@ bool
 resident_rows_add(ResidentRows *rows, LeftExtents *left, SourceColumn *columns, uint32 number,
 				  const ResidentBlocks *valid, uint64 *refused)
 {
-	int			c;
-
 	if (is_refused(rows, columns, number, valid, refused))
 		return false;
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		ColumnBounds *bounds = &rows->bounds[c];
@@ -217,9 +209,7 @@ make_mask(ResidentRows *rows, int c)
 static bool
 know_values(ResidentRows *rows)
 {
-	int			c;
-
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		ColumnBounds *bounds = &rows->bounds[c];
 		ColumnDictionary *dictionary;
@@ -406,7 +396,6 @@ combine_masks(const ResidentRows *rows, int filter, int c, ValueRange *mask, siz
 			  size_t *n, bool *nulls)
 {
 	const ColumnBounds *bounds = &rows->bounds[c];
-	size_t		i;
 
 	*n = (bounds->n + ROWS_MASK_VALUES - 1) / ROWS_MASK_VALUES;
 	*nulls = true;
@@ -415,7 +404,7 @@ combine_masks(const ResidentRows *rows, int filter, int c, ValueRange *mask, siz
 	if (filter >= 0 && !resident_filter_numbers(rows->filter, filter, c, bounds->n,
 												(uint32 *) mask, 2 * *n, nulls))
 		return false;
-	for (i = 0; i < *n && bounds->mask; i++)
+	for (size_t i = 0; i < *n && bounds->mask; i++)
 	{
 		mask[i].lo = bounds->mask[i].lo & (filter >= 0 ? mask[i].lo : -1);
 		mask[i].hi = bounds->mask[i].hi & (filter >= 0 ? mask[i].hi : -1);
@@ -436,7 +425,6 @@ combine_maps(const ColumnFilter *a, const ColumnFilter *b, const RowsColumn *col
 	uint32	   *adds = (uint32 *) map;
 	size_t		naccepted;
 	size_t		at = 0;
-	uint32		i;
 
 	*n = column->last / ROWS_MAP_VALUES + 1;
 	if (*n > most)
@@ -448,7 +436,7 @@ combine_maps(const ColumnFilter *a, const ColumnFilter *b, const RowsColumn *col
 	accepted = palloc_array(ValueRange, ROWS_MAX_RANGES);
 	if (!combine_conditions(a, b, column->origin, accepted, ROWS_MAX_RANGES, &naccepted))
 		return false;
-	for (i = 0; i <= column->last; i++)
+	for (uint32 i = 0; i <= column->last; i++)
 	{
 		int64		value = column->lo + (int64) i;
 
@@ -473,9 +461,8 @@ mask_map(const ResidentRows *rows, int filter, int c, const RowsColumn *column, 
 	const uint32 *words = (const uint32 *) mask;
 	size_t		n;
 	bool		known = combine_masks(rows, filter, c, mask, ROWS_MAX_RANGES, &n, nulls);
-	uint32		i;
 
-	for (i = 0; i <= column->last && known; i++)
+	for (uint32 i = 0; i <= column->last && known; i++)
 	{
 		uint32		number = (uint32) column->lo + i;
 
@@ -493,11 +480,9 @@ mask_map(const ResidentRows *rows, int filter, int c, const RowsColumn *column, 
 static bool
 add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRange *ranges)
 {
-	int			c;
-
 	layout->nranges = 0;
 	layout->filtered = 0;
-	for (c = 0; c < rows->ncolumns; c++)
+	for (int c = 0; c < rows->ncolumns; c++)
 	{
 		RowsColumn *column = &layout->columns[c];
 		const ColumnBounds *bounds = &rows->bounds[c];
@@ -552,17 +537,15 @@ static void
 find_stripes(ResidentRows *rows)
 {
 	size_t		at = 0;
-	int			s;
 
 	rows->stripes = MemoryContextAlloc(rows->memory, (rows->left->n + 1) * sizeof(uint32));
-	for (s = 0; s < list_length(rows->lists); s++)
+	for (int s = 0; s < list_length(rows->lists); s++)
 	{
 		const LeftExtents *left = (const LeftExtents *) list_nth(rows->lists, s);
 		const SourceColumn *columns = (const SourceColumn *) list_nth(rows->columns, s);
 		const ResidentKey *key = &columns[0].reader.key;
-		size_t		i;
 
-		for (i = 0; i < left->n; i++)
+		for (size_t i = 0; i < left->n; i++)
 			rows->stripes[at++] = murmurhash32(key->database ^ key->relid) +
 				resident_pays_stripe(left->numbers[i]);
 	}
@@ -639,9 +622,8 @@ int64
 resident_rows_count_all(const ResidentRows *rows)
 {
 	int64		nrows = 0;
-	size_t		i;
 
-	for (i = 0; i < rows->left->n; i++)
+	for (size_t i = 0; i < rows->left->n; i++)
 		nrows += rows->left->rows[i].rows;
 	return nrows;
 }
@@ -695,9 +677,8 @@ int64
 resident_rows_answered(ResidentRows *rows, LeftExtents *left, uint64 *refused)
 {
 	int64		blocks = 0;
-	size_t		i;
 
-	for (i = 0; i < left->n; i++)
+	for (size_t i = 0; i < left->n; i++)
 	{
 		blocks += resident_blocks_count(&left->valid[i]);
 		memset(&left->valid[i], 0, sizeof(left->valid[i]));
@@ -719,7 +700,6 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 	RowsJob		job;
 	SortError	err;
 	SortStatus	status;
-	size_t		i;
 
 	memset(counts, 0, sizeof(*counts));
 	if (left->n == 0)
@@ -734,7 +714,7 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 		return;
 	}
 	pg_check_interrupts();
-	for (i = 0; i < left->n; i++)
+	for (size_t i = 0; i < left->n; i++)
 		if (left->rows[i].added)
 		{
 			counts->blocks += resident_blocks_count(&left->valid[i]);

@@ -141,9 +141,8 @@ static int
 list_unknown(CapturedNumbers *numbers, const ColumnBatch *rows, uint32 *unknown)
 {
 	int			n = 0;
-	size_t		i;
 
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 	{
 		uint32		number = (uint32) rows->wide[i];
 
@@ -169,9 +168,8 @@ ask_for_numbers(CapturedNumbers *numbers, const ResidentKey *key, const ColumnBa
 	uint32	   *found = palloc_array(uint32, Max(n, 1));
 	uint32		header = numbers->typlen == -1 ? VARHDRSZ : 0;
 	bool		known;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		size_t		length;
 
@@ -180,7 +178,7 @@ ask_for_numbers(CapturedNumbers *numbers, const ResidentKey *key, const ColumnBa
 		values[i].length = (uint32) length - header;
 	}
 	known = resident_number_values(key, &numbers->generation, values, n, found, sweep);
-	for (i = 0; known && i < n; i++)
+	for (int i = 0; known && i < n; i++)
 		numbers->shared[unknown[i]] = found[i] + 1;
 	if (!known)
 	{
@@ -199,14 +197,13 @@ captured_numbers_share(CapturedNumbers *numbers, const ResidentKey *key, ColumnB
 {
 	BatchSpace	space = column_batch_arrays(rows, 0);
 	bool		knew = numbers->generation != 0;
-	size_t		i;
 
 	make_room(numbers);
 	/* What was known may be of values that have been given up. */
 	if (!ask_for_numbers(numbers, key, rows, sweep) &&
 		(!knew || sweep->reason != RESIDENT_OK || !ask_for_numbers(numbers, key, rows, sweep)))
 		return false;
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 		space.wide[i] = space.nulls[i] ? 0 : (int64) numbers->shared[space.wide[i]] - 1;
 	*generation = numbers->generation;
 	return true;
@@ -230,10 +227,8 @@ captured_numbers_are_many(Relation rel, AttrNumber attnum)
 void
 captured_numbers_sample(CapturedNumbers *numbers, const ColumnBatch *rows, NumbersSample *sample)
 {
-	size_t		i;
-
 	make_room(numbers);
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 	{
 		uint32		number = (uint32) rows->wide[i];
 		size_t		length;

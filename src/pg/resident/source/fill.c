@@ -37,9 +37,8 @@ declared_columns(Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *attnums = NULL;
-	AttrNumber	attnum;
 
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		if (residency_keeps_column(TupleDescAttr(desc, attnum - 1)) &&
 			resident_is_kept(RelationGetRelid(rel), attnum))
 			attnums = bms_add_member(attnums, attnum);
@@ -123,9 +122,7 @@ resident_fill_fits(const ResidentFill *fill, Relation rel)
 static void
 end_columns(const ResidentFill *fill)
 {
-	int			c;
-
-	for (c = 0; c < fill->ncolumns; c++)
+	for (int c = 0; c < fill->ncolumns; c++)
 	{
 		const SourceColumn *column = &fill->columns[c];
 		ResidentUse use = {
@@ -169,13 +166,12 @@ list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *lis
 		.whole = true,
 		.later = true
 	};
-	int			c;
 
 	source_columns_look(fill->columns, fill->ncolumns, rel, extent.first, &fill->map);
 	look.lsn = extent.lsn = fill->map.lsn;
 	look.visible = visibility_copy_blocks(&fill->map, extent.first, extent.nblocks);
 	extent.visible = look.visible;
-	for (c = 0; c < fill->ncolumns; c++)
+	for (int c = 0; c < fill->ncolumns; c++)
 	{
 		bool		wants;
 		ResidentBlocks valid = resident_valid_find(&look, &fill->columns[c], &wants);
@@ -199,9 +195,7 @@ list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *lis
 static void
 note_progress(const ResidentFill *fill, BlockNumber filled)
 {
-	int			c;
-
-	for (c = 0; fill->works && c < fill->ncolumns; c++)
+	for (int c = 0; fill->works && c < fill->ncolumns; c++)
 		resident_note_fill(&fill->columns[c].reader.key, filled, fill->nblocks);
 }
 
@@ -237,9 +231,7 @@ fill_blocks(ResidentFill *fill, Relation rel)
 static bool
 is_full(const ResidentFill *fill)
 {
-	int			c;
-
-	for (c = 0; c < fill->ncolumns; c++)
+	for (int c = 0; c < fill->ncolumns; c++)
 	{
 		ResidentReason reason = fill->columns[c].sweep.reason;
 

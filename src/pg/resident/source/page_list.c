@@ -167,11 +167,10 @@ make_capture(const PageList *list)
 		.attnums = attnums,
 		.images = images
 	};
-	int			c;
 
 	capture->batches = palloc0_array(ColumnBatch, list->ncolumns);
 	capture->columns = palloc0_array(CapturedValues, list->ncolumns);
-	for (c = 0; c < list->ncolumns; c++)
+	for (int c = 0; c < list->ncolumns; c++)
 	{
 		CapturedValues *captured = &capture->columns[c];
 		ColumnKind	kind;
@@ -198,7 +197,6 @@ static void
 begin_extent(PageList *list, const ListedExtent *extent)
 {
 	Capture    *capture;
-	int			c;
 
 	if (list->capture == NULL)
 		list->capture = make_capture(list);
@@ -206,7 +204,7 @@ begin_extent(PageList *list, const ListedExtent *extent)
 	capture->extent = extent;
 	memset(capture->stamps, 0, sizeof(capture->stamps));
 	memset(&capture->numbered, 0, sizeof(capture->numbered));
-	for (c = 0; c < list->ncolumns; c++)
+	for (int c = 0; c < list->ncolumns; c++)
 	{
 		CapturedValues *captured = &capture->columns[c];
 
@@ -237,9 +235,8 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	if (all_visible)
 	{
 		int			lines = heap_format_lines(page);
-		int			line;
 
-		for (line = FirstOffsetNumber; line <= lines; line++)
+		for (int line = FirstOffsetNumber; line <= lines; line++)
 		{
 			HeapTupleHeader row;
 
@@ -264,17 +261,16 @@ capture_page(PageList *list, int i, Buffer buffer)
 {
 	Capture    *capture = list->capture;
 	bool		numbered;
-	int			c;
 
 	if (!resident_blocks_has(&capture->extent->visible, i) ||
 		!note_rows(capture, buffer, &capture->stamps[i], &numbered))
 		return;
 	if (numbered)
 		resident_blocks_add(&capture->numbered, i);
-	for (c = 0; c < list->ncolumns; c++)
+	for (int c = 0; c < list->ncolumns; c++)
 		column_batch_clear(&capture->batches[c]);
 	rows_read(&capture->layout, &capture->rows, capture->batches);
-	for (c = 0; c < list->ncolumns; c++)
+	for (int c = 0; c < list->ncolumns; c++)
 	{
 		CapturedValues *captured = &capture->columns[c];
 
@@ -355,11 +351,10 @@ static void
 end_extent(PageList *list)
 {
 	Capture    *capture = list->capture;
-	int			c;
 
 	if (capture == NULL || capture->extent == NULL)
 		return;
-	for (c = 0; c < list->ncolumns; c++)
+	for (int c = 0; c < list->ncolumns; c++)
 	{
 		int			least = list->sizes ? 1 : (capture->extent->nblocks + 1) / 2;
 

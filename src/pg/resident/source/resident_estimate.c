@@ -44,17 +44,16 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	bool		gpu = true;
 	bool		numbers = false;
 	BlockNumber nblocks;
-	int			c;
 
 	if (!resident_enabled() || ncolumns == 0 || tuples <= 0 || !resident_keeps_any())
 		return estimate;
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		if (!resident_is_kept(relid, (AttrNumber) list_nth_int(question->columns, c)))
 			return estimate;
 	summaries = palloc0_array(ResidentSummary, ncolumns);
 	rel = table_open(relid, NoLock);
 	estimate.share = usable_part(rel);
-	for (c = 0; c < ncolumns && estimate.share > 0; c++)
+	for (int c = 0; c < ncolumns && estimate.share > 0; c++)
 	{
 		ResidentKey key;
 

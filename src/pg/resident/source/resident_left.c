@@ -50,8 +50,6 @@ resident_left_begin_values(struct ResidentSource *source)
 static void
 begin_left(struct ResidentSource *source, const LeftExtent *left)
 {
-	int			c;
-
 	source->first = visibility_extent_start(left->number);
 	source->nblocks = RESIDENT_EXTENT_BLOCKS;
 	source->at = 0;
@@ -60,7 +58,7 @@ begin_left(struct ResidentSource *source, const LeftExtent *left)
 		NULL;
 	if (source->found && source->found->n == 0)
 		source->found = NULL;
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 	{
 		if (!extent_reader_begin_again(&source->columns[c].reader, left->number,
 									   left->generations[c]))
@@ -69,7 +67,7 @@ begin_left(struct ResidentSource *source, const LeftExtent *left)
 			return;
 		}
 	}
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 		extent_reader_prefetch(&source->columns[c].reader, left->ahead);
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	read_pages(source, &left->valid);

@@ -50,7 +50,6 @@ summarize(const ColumnScan *scan, ResidentSummary *columns, bool *filtered)
 	ResidentFilter *filter;
 	const AttrNumber *attnums;
 	int			n;
-	int			c;
 
 	if (!RELKIND_HAS_STORAGE(scan->rel->rd_rel->relkind) ||
 		!resident_scan_is_allowed(scan, RelationGetNumberOfBlocks(scan->rel)))
@@ -59,7 +58,7 @@ summarize(const ColumnScan *scan, ResidentSummary *columns, bool *filtered)
 	if (n > ROWS_MAX_COLUMNS)
 		return 0;
 	*filtered = filter != NULL;
-	for (c = 0; c < n; c++)
+	for (int c = 0; c < n; c++)
 	{
 		ResidentKey key;
 
@@ -79,9 +78,8 @@ resident_scans_rows(const ColumnScan *scans, int n, const ResidentRowsHandler *h
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Scans",
 												 ALLOCSET_SMALL_SIZES);
 	bool		counted = scans->runs;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		ResidentSummary columns[ROWS_MAX_COLUMNS];
 		MemoryContext old = MemoryContextSwitchTo(memory);

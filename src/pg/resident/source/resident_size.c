@@ -75,9 +75,8 @@ extrapolate(const ExtentSizes *sizes, BlockNumber nblocks, uint32 nextents)
 	double		blocks = 0;
 	double		squares = 0;
 	ResidentSize size = {0};
-	int			i;
 
-	for (i = 0; i < sizes->n; i++)
+	for (int i = 0; i < sizes->n; i++)
 	{
 		bytes += sizes->bytes[i];
 		blocks += sizes->blocks[i];
@@ -87,7 +86,7 @@ extrapolate(const ExtentSizes *sizes, BlockNumber nblocks, uint32 nextents)
 		size.reason = RESIDENT_NOT_VISIBLE;
 		return size;
 	}
-	for (i = 0; i < sizes->n; i++)
+	for (int i = 0; i < sizes->n; i++)
 	{
 		double		error = sizes->bytes[i] - bytes / blocks * sizes->blocks[i];
 
@@ -113,8 +112,6 @@ resident_sizes(Relation rel, int n, const AttrNumber *attnums, ResidentSize *siz
 	SourceColumn *columns;
 	ExtentSizes *measured;
 	PageList   *list;
-	uint32		i;
-	int			c;
 
 	if (n == 0 || nblocks == 0)
 		return;
@@ -123,16 +120,16 @@ resident_sizes(Relation rel, int n, const AttrNumber *attnums, ResidentSize *siz
 	old = MemoryContextSwitchTo(memory);
 	columns = source_columns_make(n, nblocks);
 	measured = palloc0_array(ExtentSizes, n);
-	for (c = 0; c < n; c++)
+	for (int c = 0; c < n; c++)
 		residency_key(rel, attnums[c], &columns[c].reader.key);
 	list = page_list_make(rel, nblocks, n, columns, EXTENT_SIZES * RESIDENT_EXTENT_BLOCKS);
 	page_list_measure(list, measured);
-	for (i = 0; i < sample; i++)
+	for (uint32 i = 0; i < sample; i++)
 		list_one(list, (uint32) ((uint64) nextents * i / sample),
 				 (uint32) ((uint64) nextents * (i + 1) / sample), nblocks,
 				 bms_add_range(NULL, 0, n - 1));
 	page_list_read(list);
-	for (c = 0; c < n; c++)
+	for (int c = 0; c < n; c++)
 	{
 		sizes[c] = extrapolate(&measured[c], nblocks, nextents);
 		if (sizes[c].bytes == 0 && columns[c].reason != RESIDENT_OK)

@@ -30,9 +30,7 @@
 static bool
 gpu_knows_columns(const ResidentSource *source, bool several)
 {
-	int			c;
-
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 		if (!residency_suits_gpu(source->scan.rel, source->columns[c].reader.key.attnum) ||
 			(several && source->columns[c].dictionary))
 			return false;
@@ -88,9 +86,8 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 	const ColumnScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, source->ncolumns);
 	bool		unread = false;
-	int			c;
 
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 	{
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
@@ -174,9 +171,8 @@ uint64
 resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 {
 	uint64		filtered = source->left.answered ? source->left.filtered : source->filtered;
-	int			c;
 
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 	{
 		const SourceColumn *column = &source->columns[c];
 		ResidentUse use = {
@@ -276,9 +272,8 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 	/* Words by themselves stay in registers. */
 	uint64		low = look->visible.words[0];
 	uint64		high = look->visible.words[1];
-	int			c;
 
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 	{
 		bool		wants;
 		ResidentBlocks valid = resident_valid_find(look, &source->columns[c], &wants);
@@ -382,9 +377,7 @@ begin_extent(ResidentSource *source)
 static bool
 all_columns(const ResidentSource *source, bool (*is_true) (const ExtentReader *reader))
 {
-	int			c;
-
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 		if (!is_true(&source->columns[c].reader))
 			return false;
 	return true;
@@ -400,17 +393,15 @@ add_found(ResidentSource *source, int from, int to, ColumnBatch *batches)
 	int32		n = (int32) extent_reader_rows(reader, from, to);
 	uint8		marks[COLUMN_BATCH_KEYS];
 	size_t		accepted = 0;
-	size_t		i;
-	int			c;
 
 	memset(marks, 0, n);
-	for (i = 0; i < found->n && found->rows[i] < first + n; i++)
+	for (size_t i = 0; i < found->n && found->rows[i] < first + n; i++)
 		if (found->rows[i] >= first)
 		{
 			marks[found->rows[i] - first] = 1;
 			accepted++;
 		}
-	for (c = 0; c < source->scan.ncolumns; c++)
+	for (int c = 0; c < source->scan.ncolumns; c++)
 		extent_reader_add(&source->columns[c].reader, from, to, marks, &batches[c]);
 	if (source->tids)
 		extent_reader_add_tids(reader, source->first, from, to, marks,
@@ -424,7 +415,6 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 {
 	size_t		n = extent_reader_rows(&source->columns[0].reader, from, to);
 	size_t		accepted = 0;
-	int			c;
 
 	if (source->found && source->match != EXTENT_NONE)
 		return add_found(source, from, to, batches);
@@ -441,7 +431,7 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		source->unmatched += matched - accepted;
 		return accepted;
 	}
-	for (c = 0; c < source->ncolumns; c++)
+	for (int c = 0; c < source->ncolumns; c++)
 		extent_reader_add(&source->columns[c].reader, from, to, NULL, &batches[c]);
 	if (source->tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
@@ -515,9 +505,8 @@ static void
 take_back_rows(ResidentSource *source, ColumnBatch *batches)
 {
 	const SavedRows *saved = &source->saved;
-	int			b;
 
-	for (b = 0; b < source->nbatches; b++)
+	for (int b = 0; b < source->nbatches; b++)
 		column_batch_take_back(&batches[b], &saved->batches[b]);
 	if (source->tids)
 		source->tids->n = saved->pages;

@@ -67,7 +67,6 @@ SourceImages *
 source_images_make(const ColumnScan *scan, const SourceColumn *columns, BlockNumber nblocks)
 {
 	SourceImages *images;
-	int			c;
 
 	if (scan->images == NULL)
 		return NULL;
@@ -75,7 +74,7 @@ source_images_make(const ColumnScan *scan, const SourceColumn *columns, BlockNum
 	images->nbatches = column_scan_nbatches(scan);
 	images->rows = palloc0_array(ColumnBatch, images->nbatches);
 	images->images = palloc0_array(SourceImage *, images->nbatches);
-	for (c = 0; c < scan->ncolumns; c++)
+	for (int c = 0; c < scan->ncolumns; c++)
 	{
 		const ColumnImage *image = &scan->images[c];
 
@@ -174,16 +173,15 @@ map_rows(SourceImage *image, const ColumnBatch *rows, int32 *to)
 	const int32 *from = rows->keys;
 	const int32 *numbers;
 	int32		unknown = 0;
-	size_t		i;
 
 	review_numbers(image);
 	numbers = image->numbers;
 	/* A NULL is 0 in from, too. */
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 		unknown |= to[i] = numbers[from[i]];
 	if (unknown >= 0 && rows->nnulls == 0)
 		return true;
-	for (i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 	{
 		if (rows->nulls[i])
 			to[i] = 0;
@@ -227,9 +225,8 @@ static bool
 set_images(SourceImage *image, const ColumnBatch *rows, const BatchSpace *space)
 {
 	bool		made = true;
-	size_t		i;
 
-	for (i = 0; i < rows->n && made; i++)
+	for (size_t i = 0; i < rows->n && made; i++)
 	{
 		if (!rows->nulls[i])
 			made = set_image(image, column_batch_value(rows, i), space, i);
@@ -265,9 +262,7 @@ add_images(SourceImage *image, const ColumnBatch *rows, ColumnBatch *batch)
 bool
 source_images_begin(SourceImages *images)
 {
-	int			b;
-
-	for (b = 0; b < images->nbatches; b++)
+	for (int b = 0; b < images->nbatches; b++)
 	{
 		SourceImage *image = images->images[b];
 
@@ -288,9 +283,7 @@ source_images_are_numbers(const SourceImages *images)
 ColumnBatch *
 source_images_rows(SourceImages *images, const ColumnBatch *batches)
 {
-	int			b;
-
-	for (b = 0; b < images->nbatches; b++)
+	for (int b = 0; b < images->nbatches; b++)
 	{
 		SourceImage *image = images->images[b];
 
@@ -305,9 +298,7 @@ source_images_rows(SourceImages *images, const ColumnBatch *batches)
 bool
 source_images_add(SourceImages *images, ColumnBatch *batches)
 {
-	int			b;
-
-	for (b = 0; b < images->nbatches; b++)
+	for (int b = 0; b < images->nbatches; b++)
 	{
 		if (images->images[b] == NULL)
 			batches[b] = images->rows[b];
@@ -320,9 +311,7 @@ source_images_add(SourceImages *images, ColumnBatch *batches)
 bool
 source_images_fill(const SourceImages *images)
 {
-	int			b;
-
-	for (b = 0; b < images->nbatches; b++)
+	for (int b = 0; b < images->nbatches; b++)
 	{
 		const SourceImage *image = images->images[b];
 
@@ -336,9 +325,7 @@ source_images_fill(const SourceImages *images)
 bool
 source_images_are_full(const SourceImages *images)
 {
-	int			b;
-
-	for (b = 0; b < images->nbatches; b++)
+	for (int b = 0; b < images->nbatches; b++)
 	{
 		const ColumnImage *image = images->images[b] ? &images->images[b]->image : NULL;
 
