@@ -190,8 +190,8 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 #define ROWS_LOOK_NS 2e5
 
 /*
- * What each of several GPUs that share the rows adds by the search for positions: of two H200s 1.1
- * ms for 1,000 positions, 2.4 ms for 8,000 (bench/results/2026-11-29-h200-x2-steps-2.csv).
+ * What each of several GPUs that share the rows adds by the search for positions: of two H200s 1.2
+ * ms for 1,000 positions, 2.6 ms for 8,000 (bench/results/2026-11-30-h200-x2-steps.csv).
  */
 #define ROWS_SEARCH_NS 6e5
 
