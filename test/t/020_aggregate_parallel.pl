@@ -98,6 +98,46 @@ foreach my $name (sort keys %queries)
 	}
 }
 
+# A label is added in front while processes read, each of which knows the labels that there were at its first row.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE late AS SELECT i % 5000 AS x, (ARRAY['calm', 'anger'])[1 + i / 5000 % 2]::mood AS feeling FROM generate_series(1, 200000) i;
+ALTER TABLE late SET (parallel_workers = 1);
+VACUUM ANALYZE late;
+-- Both are true.  A worker does not read before the file is there, and is slow to return groups, so that the leader returns most.
+CREATE FUNCTION waits(x int, leader int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1 AS $$
+BEGIN
+	WHILE pg_backend_pid() <> leader AND (pg_stat_file('label_is_there', true)).size IS NULL LOOP
+		PERFORM pg_sleep(0.02);
+	END LOOP;
+	RETURN true;
+END $$;
+CREATE FUNCTION naps(x int, leader int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1 AS $$
+BEGIN
+	IF pg_backend_pid() <> leader AND x % 1000 = 0 THEN
+		PERFORM pg_sleep(0.3);
+	END IF;
+	RETURN true;
+END $$;
+SQL
+foreach my $extreme ('min', 'max')
+{
+	my $query = "SELECT x, $extreme(feeling) FROM late WHERE waits(x, :leader) GROUP BY x HAVING naps(min(x), :leader)";
+	my $script = "SELECT pg_backend_pid() AS leader \\gset\n$parallel EXPLAIN (COSTS OFF) $query;\n$query ORDER BY x;\n";
+	my ($answer, $error);
+
+	unlink $node->data_dir . '/label_is_there';
+	append_to_file($node->basedir . "/$extreme.sql", $script);
+	my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $node->basedir . "/$extreme.sql" ], '>', \$answer, '2>', \$error, IPC::Run::timeout(180));
+	ok($node->poll_query_until('postgres', q{SELECT count(*) = 2 FROM pg_stat_activity WHERE (backend_type = 'parallel worker' AND wait_event = 'PgSleep')
+		OR (backend_type = 'client backend' AND query LIKE '%FROM late%' AND wait_event_type IN ('Extension', 'IPC'))}), "$extreme: the leader has read, and a worker has not");
+	$node->safe_psql('postgres', "ALTER TYPE mood ADD VALUE 'before $extreme' BEFORE 'zeal'");
+	append_to_file($node->data_dir . '/label_is_there', "1\n");
+	$session->finish;
+	like($answer, qr/Gather.*Parallel Custom Scan \(HpSort Aggregate\)/s, "$extreme: plan");
+	my $label = $extreme eq 'min' ? 'calm' : 'anger';
+	is(scalar(my @right = $answer =~ /^\d+\|$label$/mg), 5000, "$extreme: a label that is added meanwhile") or diag($error);
+}
+
 # The order of groups across processes.
 foreach my $order ('x DESC NULLS LAST', 'x NULLS FIRST')
 {

@@ -255,8 +255,10 @@ extern uint64 heap_format_visible_lsn(Buffer buffer);
 extern bool heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 *lsn);
 
 /*
- * Pins a block of a permanent table, as ReadBuffer does, without a search for its buffer.  Returns
- * false if it is not in that shared buffer, or is among the next to lose their buffers.
+ * Pins a block of a permanent table without a search for its buffer, by ReadRecentBuffer, and
+ * counts it for the strategy as a hit.  Returns false if it is not in that shared buffer, or its
+ * usage count is 0: before 19 ReadRecentBuffer does not raise that, and the buffer is about to be
+ * used for another block.
  */
 extern bool heap_format_pin(Relation rel, BlockNumber block, Buffer buffer,
 							BufferAccessStrategy strategy);

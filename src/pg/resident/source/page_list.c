@@ -54,8 +54,9 @@ struct PageList
 	int			next;			/* extent */
 	int			next_bit;		/* block in it */
 	int			shown;			/* ... and page_list_show: extent */
+	bool		noted;			/* notes are those of the table's file */
 	bool		streams;		/* the stream reads the blocks that are left */
-	BufferNotes notes;			/* of the table's file */
+	BufferNotes notes;
 	Capture    *capture;		/* NULL until there is something to capture */
 	ExtentSizes *sizes;			/* of extents that are measured; NULL: they become resident */
 };
@@ -75,7 +76,6 @@ page_list_make(Relation rel, BlockNumber nblocks, int ncolumns, SourceColumn *co
 	list->most = most;
 	list->room = most + 1;
 	list->extents = palloc_array(ListedExtent, list->room);
-	list->notes = buffer_notes_of(rel->rd_locator.relNumber);
 	return list;
 }
 
@@ -132,6 +132,9 @@ page_list_buffer(PageList *list, ReadStream *stream, BufferAccessStrategy strate
 {
 	Buffer		buffer;
 
+	if (!list->noted)
+		list->notes = buffer_notes_of(list->rel->rd_locator.relNumber);
+	list->noted = true;
 	if (!list->streams)
 	{
 		BlockNumber block = page_list_next(stream, list, NULL);

@@ -253,17 +253,22 @@ set_group(const GroupsDescription *description, const GroupValues *group, GroupR
 	}
 }
 
-/* Sets what is known of a source without its runs. */
+/*
+ * Sets what is known of source s without its runs.  Of a derived column only those of its smallest
+ * and largest value are serialized that aggregates want: others are no values, or of no rows.
+ */
 static void
-set_source(const DerivedColumn *derived, const SourceCounts *counts, SourceRecord *record)
+set_source(const GroupsDescription *description, int s, const SourceCounts *counts,
+		   SourceRecord *record)
 {
+	const DerivedColumn *derived = description->source_derived[s];
 	const ValueSummary *summary = &counts->summary;
-	bool		serialized = derived && summary->n > 0;
+	const int	parts = derived && summary->n > 0 ? description->sources[s].parts : 0;
 
 	record->nulls = counts->nulls;
 	record->refused = counts->refused;
-	record->min = serialized ? derived_serialize(derived, summary->min) : summary->min;
-	record->max = serialized ? derived_serialize(derived, summary->max) : summary->max;
+	record->min = parts & SUMMARY_MIN ? derived_serialize(derived, summary->min) : summary->min;
+	record->max = parts & SUMMARY_MAX ? derived_serialize(derived, summary->max) : summary->max;
 	memcpy(record->sum, &summary->sum, sizeof(record->sum));
 }
 
@@ -311,7 +316,7 @@ write_groups(const GroupsDescription *description, GroupReader *reader,
 			SourceCounts counts;
 
 			reader->methods->count(reader, s, &counts);
-			set_source(description->source_derived[s], &counts, source);
+			set_source(description, s, &counts, source);
 			if (description->sources[s].moments)
 				*moments_of_record(description, record, s) = counts.summary.moments;
 			if (!description->sources[s].runs)
@@ -523,6 +528,7 @@ add_source(GroupsExchange *exchange, GroupRecord *group, int s)
 {
 	const SourceRecord *record = &group->sources[s];
 	DerivedColumn *derived = exchange->description->source_derived[s];
+	const int	parts = derived ? exchange->description->sources[s].parts : 0;
 	SourceCounts *counts = &exchange->counts[s];
 	ValueSummary *summary = &counts->summary;
 	ValueSum	sum;
@@ -533,10 +539,10 @@ add_source(GroupsExchange *exchange, GroupRecord *group, int s)
 	if (exchange->description->sources[s].runs ||
 		(record->min == PG_INT64_MAX && record->max == PG_INT64_MIN))
 		return;
-	summary->min = Min(summary->min,
-					   derived ? derived_deserialize(derived, record->min) : record->min);
-	summary->max = Max(summary->max,
-					   derived ? derived_deserialize(derived, record->max) : record->max);
+	summary->min = Min(summary->min, parts & SUMMARY_MIN ?
+					   derived_deserialize(derived, record->min) : record->min);
+	summary->max = Max(summary->max, parts & SUMMARY_MAX ?
+					   derived_deserialize(derived, record->max) : record->max);
 	memcpy(&sum, record->sum, sizeof(sum));
 	summary->sum += sum;
 	if (exchange->description->sources[s].moments)
