@@ -20,7 +20,6 @@
 
 #include "gpu/client_connection.h"
 #include "gpu/poll.h"
-#include "gpu/poll.h"
 #include "gpu/protocol.h"
 #include "sort/clock.h"
 #include "sort/error.h"

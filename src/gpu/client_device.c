@@ -275,7 +275,7 @@ gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, 
 	if (status == SORT_OK && size > job->client->area.chunk_bytes)
 		return client_refuse(job->client, err, GPU_UNSUPPORTED, "conditions beyond a chunk");
 	if (status == SORT_OK)
-		status = client_announce(job, 2, err);	/* and for the first rows */
+		status = client_announce(job, base->spec.divided ? 1 : 2, err); /* and for first rows */
 	if (status == SORT_OK)
 		status = client_begin_chunk(job, &chunk, err);
 	if (status != SORT_OK)

@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "gpu/poll.h"
-#include "gpu/poll.h"
 #include "gpud/connection.h"
 #include "gpud/job.h"
 #include "gpud/log.h"

@@ -114,7 +114,6 @@ fake_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges,
 	FakeJob    *job = (FakeJob *) base;
 
 	want_chunk(job);
-	fake.holder = job;
 	job->layout = *layout;
 	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
 	return call(err);
@@ -164,7 +163,8 @@ fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 	assert_true(n > 0 && generations[0] > 0 && job->begun == NULL);
 	want_chunk(job);
 	*begun = job->sent = fake.calls % 3 > 0;
-	fake.holder = *begun ? NULL : job;
+	if (!*begun)
+		fake.holder = job;
 	fake.begun++;
 	job->begun = rows;
 	job->nbegun = n;

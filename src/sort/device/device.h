@@ -113,8 +113,7 @@ struct SortDevice
 
 	/*
 	 * Says which keys rows have, after add and before add_rows; without it, the values of one
-	 * column are the keys.  The job may hold a chunk for its first rows afterwards: begin_rows or
-	 * add_rows is to follow before another job is waited for.
+	 * column are the keys.
 	 */
 	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges,
 							 SortError *err);

@@ -226,7 +226,8 @@ is_sound(const DividedKeys *divided, size_t i)
 	for (int j = 0; j < divided->njobs; j++)
 		if (divided->mine[j].from[i] > divided->mine[j].to[i])
 			return false;
-	return divided->searches[i].low <= divided->searches[i].high;
+	return divided->searches[i].low <= divided->searches[i].high &&
+		divided->searches[i].high <= divided->places;
 }
 
 /* Begins search i, for a position, between the places that are known. */
@@ -282,7 +283,8 @@ is_found(const Search *search)
 static bool
 has_bounds_of(const Search *one, const Search *other)
 {
-	return one->from.place == other->from.place && one->to.place == other->to.place;
+	return one->from.place == other->from.place && one->from.below == other->from.below &&
+		one->to.place == other->to.place && one->to.below == other->to.below;
 }
 
 /* Whether two searches, which have not found their keys, know the same. */

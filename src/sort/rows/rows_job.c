@@ -164,7 +164,6 @@ typedef struct Part
 	RowsJob		rows;
 	uint32_t	device;			/* from 0 on */
 	SortJob    *job;
-	bool		asked;			/* answers to its list have come */
 	const RowsJob *whole;		/* of which rows are the ones ... */
 	const uint32_t *indexes;	/* ... that have these */
 } Part;
@@ -280,36 +279,44 @@ open_part(const SortContext *context, const RowsJob *rows, Part *part, bool divi
 	return sort_job_start(context->gpu->device, context, &spec, NULL, &part->job, err);
 }
 
-/* Asks the device of a part, which has the part's other keys and layout, for its rows. */
+/* Adds what is not of rows. */
 static SortStatus
-ask_part(const Part *part, SortError *err)
+begin_part(const SortDevice *device, const Part *part, SortError *err)
 {
-	const RowsJob *rows = &part->rows;
-
-	return part->job->device->add_rows(part->job, rows->rows, rows->generations, rows->n, err);
-}
-
-/*
- * Adds other keys, and sends the layout and the list of the part's rows.  Their answers are only
- * waited for, which sets part->asked, if the device may have to be waited for with a chunk in hand.
- */
-static SortStatus
-begin_part(Part *part, bool divided, SortError *err)
-{
-	const SortDevice *device = part->job->device;
 	const RowsJob *rows = &part->rows;
 	SortStatus	status = SORT_OK;
-	bool		begun = false;
 
 	if (rows->nkeys > 0)
 		status = device->add(part->job, rows->keys, rows->nkeys, err);
 	if (status == SORT_OK && rows->layout)
 		status = device->set_rows(part->job, rows->layout, rows->ranges, err);
-	if (status == SORT_OK && divided && device->begin_rows)
-		status = device->begin_rows(part->job, rows->rows, rows->generations, rows->n, &begun,
-									err);
-	part->asked = !begun;
-	return status == SORT_OK && !begun ? ask_part(part, err) : status;
+	return status;
+}
+
+/*
+ * Asks the devices of all parts for the parts' rows: sends the lists of all before the first one's
+ * answers are waited for, up to a device that would have to be waited for.
+ */
+static SortStatus
+ask_parts(const SortDevice *device, const Parts *parts, SortError *err)
+{
+	bool		going = parts->n > 1 && device->begin_rows != NULL;
+	SortStatus	status = SORT_OK;
+
+	for (int p = 0; p < parts->n && status == SORT_OK && going; p++)
+	{
+		const RowsJob *rows = &parts->list[p].rows;
+
+		status = device->begin_rows(parts->list[p].job, rows->rows, rows->generations, rows->n,
+									&going, err);
+	}
+	for (int p = 0; p < parts->n && status == SORT_OK; p++)
+	{
+		const RowsJob *rows = &parts->list[p].rows;
+
+		status = device->add_rows(parts->list[p].job, rows->rows, rows->generations, rows->n, err);
+	}
+	return status;
 }
 
 /* Opens the jobs of all parts, and adds all rows that devices have or have room for. */
@@ -317,6 +324,7 @@ static SortStatus
 add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *complete,
 		  SortError *err)
 {
+	const SortDevice *device = context->gpu->device;
 	SortStatus	status = SORT_OK;
 
 	*complete = true;
@@ -328,10 +336,9 @@ add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *c
 		status = copy_lists(&context->allocator, rows, parts, err);
 	/* All devices have begun to open theirs, meanwhile, before one is waited for. */
 	for (int p = 0; p < parts->n && status == SORT_OK; p++)
-		status = begin_part(&parts->list[p], parts->n > 1, err);
-	for (int p = 0; p < parts->n && status == SORT_OK; p++)
-		if (!parts->list[p].asked)
-			status = ask_part(&parts->list[p], err);
+		status = begin_part(device, &parts->list[p], err);
+	if (status == SORT_OK)
+		status = ask_parts(device, parts, err);
 	for (int p = 0; p < parts->n && status == SORT_OK; p++)
 	{
 		Part	   *part = &parts->list[p];
