@@ -444,7 +444,15 @@ check_looks(const Table *t, SortJob *job, SortError *err)
 
 	if (!fake.lies)
 		assert_int_equal(job->keys, t->n);
-	if (t->layout.grain == 0 && t->n > 0)
+	else
+	{
+		/* what is known then says that keys are below the lowest one */
+		int32_t		lowest[2] = {(int32_t) ((((uint32_t) t->job.hi - (uint32_t) t->job.lo) & mask) + (uint32_t) t->job.lo), t->job.lo};
+		uint64_t	below[2];
+
+		status = job->device->look_up(job, SORT_LOOK_BELOW, lowest, 2, below, err);
+	}
+	if (status == SORT_OK && t->layout.grain == 0 && t->n > 0)
 	{
 		for (i = 0; i < t->n; i++)
 			positions[i] = (i * 13) % t->n;

@@ -1023,6 +1023,77 @@ test_crimes(void **state)
 	gpu_service_stop(&s);
 }
 
+static GpuUnit *each[2];
+
+static SortStatus
+open_on_each(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+{
+	return gpu_client_open(each[spec->device - 1]->client, context, spec, job, err);
+}
+
+static uint32_t
+two_devices(void *arg)
+{
+	(void) arg;
+	return 2;
+}
+
+static bool
+fetch_nothing(void *arg, size_t i, const void **bytes, size_t *size)
+{
+	(void) arg;
+	(void) i;
+	(void) bytes;
+	(void) size;
+	return false;
+}
+
+/* Jobs of one client on two devices do not wait for each other's chunks, of which there is one. */
+static void
+test_divided(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "4096", "--stub", "devices:2", "--devices", "0,1", NULL};
+	const RowsLayout layout = {.ncolumns = 1,.columns = {{.last = 100,.stride = 1,.flags = ROWS_IN_KEY}}};
+	SortDevice	device = gpu_client_device;
+	SortRows	rows[EXTENTS];
+	uint64_t	generations[EXTENTS];
+	uint32_t	stripes[EXTENTS];
+	RowsJob		job = {.layout = &layout,.hi = 100,.rows = rows,.generations = generations,.n = EXTENTS,.stripes = stripes,.fetch = fetch_nothing};
+	GpuService	s;
+	GpuUnit		u[2];
+
+	(void) state;
+	gpu_service_start(&s, args);
+	for (int i = 0; i < 2; i++)
+	{
+		extents_connect(&u[i], &s, EPOCH);
+		each[i] = &u[i];
+	}
+	device.open = open_on_each;
+	u[0].gpu.device = &device;
+	u[0].gpu.devices = two_devices;
+	for (uint32_t i = 0; i < EXTENTS; i++)
+	{
+		rows[i] = (SortRows) {.blocks = {1}};
+		generations[i] = i + 1;
+		stripes[i] = i;
+	}
+	for (int round = 0; round < 10; round++)
+	{
+		SortJob    *sorted;
+		SortError	err;
+
+		/* The devices have none of the extents. */
+		assert_sort_ok(rows_job_sort(&u[0].unit.context, &job, &sorted, &err), err);
+		assert_null(sorted);
+		for (uint32_t i = 0; i < EXTENTS; i++)
+			assert_true(!rows[i].added && rows[i].missing == 1);
+	}
+	gpu_unit_disconnect(&u[0]);
+	gpu_unit_disconnect(&u[1]);
+	gpu_service_stop(&s);
+}
+
 int
 main(void)
 {
@@ -1033,6 +1104,7 @@ main(void)
 		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_generation_again),
 		cmocka_unit_test(test_crimes),
+		cmocka_unit_test(test_divided),
 	};
 
 	unit_seed("gpu_rows_test");
