@@ -254,8 +254,9 @@ set_group(const GroupsDescription *description, const GroupValues *group, GroupR
 }
 
 /*
- * Sets what is known of source s without its runs.  Of a derived column only those of its smallest
- * and largest value are serialized that aggregates want: others are no values, or of no rows.
+ * Sets what is known of source s without its runs.  Of a derived column the smallest and the
+ * largest value are serialized where aggregates want them and there are no runs, of which they are
+ * found: elsewhere they may be no values, or values of no rows.
  */
 static void
 set_source(const GroupsDescription *description, int s, const SourceCounts *counts,
@@ -263,7 +264,8 @@ set_source(const GroupsDescription *description, int s, const SourceCounts *coun
 {
 	const DerivedColumn *derived = description->source_derived[s];
 	const ValueSummary *summary = &counts->summary;
-	const int	parts = derived && summary->n > 0 ? description->sources[s].parts : 0;
+	const bool	serialized = derived && summary->n > 0 && !description->sources[s].runs;
+	const int	parts = serialized ? description->sources[s].parts : 0;
 
 	record->nulls = counts->nulls;
 	record->refused = counts->refused;
