@@ -12,8 +12,9 @@
 
 /*
  * How long to look before sleeping.  Most answers within a job come sooner, and a thread that
- * sleeps takes some 50 us to wake up where its CPU has become idle: count(*) by group of 2e8 rows
- * takes 1.5 ms on two H200s instead of 1.7, percentile_disc 6.2 instead of 6.6.
+ * sleeps takes some 50 us to wake up where its CPU has become idle.  Of five statements by one and
+ * by two H200s, seven medians are 0.1 to 0.4 ms less with it, of 1.7 to 7.4, and three are more, in
+ * one run each (bench/results/2026-11-29-h200-x2-awake.csv).
  */
 #define POLL_AWAKE_NS 100000
 

@@ -70,7 +70,7 @@ typedef struct DividedAnswers
  * The keys of several jobs, one on each device, which have been finished; the last place is behind
  * all keys.
  */
-typedef struct DividedKeys
+struct DividedKeys
 {
 	SortJob    *const *jobs;
 	int			njobs;
@@ -87,7 +87,7 @@ typedef struct DividedKeys
 	size_t		nknown;
 	Known		known[QUESTIONS];	/* what was asked about last, places descending */
 	DividedAnswers mine[];		/* of each device */
-} DividedKeys;
+};
 
 static int32_t
 key_of(const DividedKeys *divided, uint64_t place)
