@@ -167,7 +167,8 @@ BEGIN
 END $$;
 SQL
 $columns->table('temporary', 1100, 'temp', qw(i2 y d uid_few f8 txt_c));
-my $temporary = "SET temp_buffers = '" . pick('800kB', '8MB') . "';\nCREATE TEMP TABLE temporary AS SELECT g AS id, i2, (i4 % 50000) AS y, d, md5(g % 40 || '')::uuid AS uid_few, f8, md5(g % 300 || '') COLLATE \"C\" AS txt_c FROM (SELECT *, id AS g FROM t1) t WHERE id <= 1100;\n"
+my $temp_buffers = pick('800kB', '8MB');
+my $temporary = "CREATE TEMP TABLE temporary AS SELECT g AS id, i2, (i4 % 50000) AS y, d, md5(g % 40 || '')::uuid AS uid_few, f8, md5(g % 300 || '') COLLATE \"C\" AS txt_c FROM (SELECT *, id AS g FROM t1) t WHERE id <= 1100;\n"
   . 'UPDATE temporary SET y = y + 1 WHERE id % 5 = 1; DELETE FROM temporary WHERE id % 9 = 4' . pick('', '; ANALYZE temporary');
 @FuzzSql::Relations::tables = $columns->tables;
 
@@ -210,7 +211,8 @@ my @befores = (
 	'ALTER TABLE alike ADD more int DEFAULT 5', 'UPDATE temporary SET y = 5 WHERE id < 200', 'DROP TABLE part_2', 'ALTER TABLE few ALTER y TYPE int8');
 my (%explained, %sorted, %in_place, %by_group);
 my $runner = FuzzSql::Runner->new(
-	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
+	# Not by SET: RESET ALL would let 18 pin as many local buffers as the default, of which there are fewer.
+	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres', settings => { temp_buffers => $temp_buffers } },
 	prepare => $temporary,
 	seed => $seed,
 	explain => 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF',

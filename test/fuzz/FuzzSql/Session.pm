@@ -12,6 +12,8 @@ use Time::HiRes qw(sleep time);
 # ends whatever can be ended.
 my $silence = 300;
 
+# Options: host (the socket's directory), port, user, database, and settings by name, to which RESET
+# returns.
 sub connect
 {
 	my ($class, %options) = @_;
@@ -21,7 +23,7 @@ sub connect
 	my $hello = pack('N', 196608);
 
 	$hello .= "$_->[0]\0$_->[1]\0" for [ user => $options{user} ], [ database => $options{database} ],
-	  [ application_name => 'sql_fuzz' ], [ client_encoding => 'UTF8' ];
+	  [ application_name => 'sql_fuzz' ], [ client_encoding => 'UTF8' ], map { [ $_ => $options{settings}{$_} ] } sort keys %{ $options{settings} // {} };
 	$hello .= "\0";
 	$self->send_bytes(pack('N', 4 + length $hello) . $hello);
 	my $results = $self->results;
