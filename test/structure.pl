@@ -24,7 +24,7 @@ my $root = shift // '.';
 
 # Lines of src and cuda together.  Lower it with what a change removes; what raises it says why in
 # the message of its commit.
-my $budget = 110_747;
+my $budget = 111_757;
 
 # What each room may include, besides itself and PostgreSQL's and the system's headers.
 # The longest name that fits is a file's room.  Of a room marked in %library each header may be
@@ -56,7 +56,8 @@ my %may = (
 	'pg/column' => ['pg', 'pg/pages', @resident, 'pg/values', @sort],
 	'pg/functions' => ['pg', 'pg/gpu', 'pg/column', @resident, 'pg/values', @sort],
 	'pg/multiset' => ['pg', 'pg/functions', @sort],
-	'pg/nodes' => ['pg', 'pg/nodes/aggregate/plan', 'pg/nodes/sort/plan', 'pg/nodes/sort/exec'],
+	'pg/nodes' => ['pg', 'pg/nodes/aggregate/plan', 'pg/nodes/scan', 'pg/nodes/sort/plan', 'pg/nodes/sort/exec'],
+	'pg/nodes/scan' => ['pg', 'pg/column', 'pg/pages', 'pg/resident/source', 'pg/values'],
 	'pg/nodes/aggregate/plan' => ['pg', 'pg/column', 'pg/functions', 'pg/multiset', 'pg/resident/source', 'pg/values'],
 	'pg/nodes/aggregate/read' => ['pg', 'pg/column', 'pg/nodes/aggregate/plan', 'pg/values', @sort],
 	'pg/nodes/aggregate/results' => ['pg', 'pg/column', 'pg/functions', 'pg/multiset', 'pg/nodes/aggregate/plan', 'pg/values'],

@@ -16,6 +16,8 @@ bool		hpsort_enable_sort = true;
 int			hpsort_debug_sort = NODE_ALLOW;
 bool		hpsort_enable_aggregate = true;
 int			hpsort_debug_aggregate = NODE_ALLOW;
+bool		hpsort_enable_scan = true;
+int			hpsort_debug_scan = NODE_ALLOW;
 
 int			hpsort_resident_memory = 0;
 bool		hpsort_enable_resident = true;
@@ -158,6 +160,21 @@ define_node_settings(void)
 							 "Forbids HpSort Aggregate plans, or forces them wherever possible.",
 							 "For tests: \"allow\" leaves the choice to estimated costs.",
 							 &hpsort_debug_aggregate,
+							 NODE_ALLOW, node_debug_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.enable_scan",
+							 "Enables the planner's use of hpsort for filters.",
+							 "Custom Scan (HpSort Scan) evaluates the filter of a sequential scan, on "
+							 "its pages or in memory, where that is cheaper.",
+							 &hpsort_enable_scan,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_scan",
+							 "Forbids HpSort Scan plans, or forces them wherever possible.",
+							 "For tests: \"allow\" leaves the choice to estimated costs.",
+							 &hpsort_debug_scan,
 							 NODE_ALLOW, node_debug_options,
 							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

@@ -36,11 +36,13 @@ typedef enum NodeDebug
 	NODE_FORCE,					/* every plan that could have the node has it */
 } NodeDebug;
 
-/* Of Custom Scan (HpSort) and Custom Scan (HpSort Aggregate); the debug settings are NodeDebug. */
+/* Of the custom scan nodes; the debug settings are NodeDebug. */
 extern bool hpsort_enable_sort;
 extern int	hpsort_debug_sort;
 extern bool hpsort_enable_aggregate;
 extern int	hpsort_debug_aggregate;
+extern bool hpsort_enable_scan;
+extern int	hpsort_debug_scan;
 
 /* Resident columns: the cluster's memory for them, in MB, and each session's use of it. */
 extern int	hpsort_resident_memory;

@@ -35,7 +35,9 @@
 #define HPSORT_PG_COLUMN_COLUMN_H
 
 #include "commands/explain.h"
+#include "executor/executor.h"
 #include "nodes/execnodes.h"
+#include "storage/spin.h"
 
 #include "pg/values/values.h"
 
@@ -69,6 +71,38 @@ extern uint64 column_scans_read(ColumnScan *scans, int n, ColumnConsume consume,
  * has not run.  Columns and the parallel scan are the caller's to set.
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
+
+/*
+ * The same of a node that has been called so far as core's ExecProcNode would call it, with its
+ * share of a parallel scan.
+ */
+extern void column_scan_from_child(ColumnScan *scan, ScanState *node);
+
+/* Returns true if a reader can read what a node scans, as far as node and query go. */
+extern bool column_scan_is_readable(PlanState *node);
+
+/* Returns the row in the slot as the node would have returned it. */
+static inline TupleTableSlot *
+column_scan_project(ScanState *node, TupleTableSlot *slot)
+{
+	ProjectionInfo *projection = node->ps.ps_ProjInfo;
+
+	if (projection == NULL)
+		return slot;
+	ResetExprContext(projection->pi_exprContext);
+	projection->pi_exprContext->ecxt_scantuple = slot;
+	return ExecProject(projection);
+}
+
+/* In dynamic shared memory: the blocks that all processes have read. */
+typedef struct SharedColumnBlocks
+{
+	slock_t		mutex;			/* for blocks */
+	ColumnBlocks blocks;
+} SharedColumnBlocks;
+
+/* Adds blocks that a process has read. */
+extern void column_blocks_share(SharedColumnBlocks *shared, const ColumnBlocks *blocks);
 
 /* Has EXPLAIN show the blocks read, unless no columns are resident. */
 extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
@@ -108,6 +142,18 @@ extern const PageBuffer *column_reader_pages(const ColumnReader *reader);
  */
 extern void column_reader_by_page(ColumnReader *reader);
 extern Buffer column_reader_buffer(ColumnReader *reader);
+
+/*
+ * Does so if all rows of the batch will be looked at: where they were resident, the processor
+ * fetches them together, instead of one after the other as they are looked at.
+ */
+extern Buffer column_reader_rows_buffer(ColumnReader *reader);
+
+/* Returns how many rows the qual has refused so far. */
+extern uint64 column_reader_refused(const ColumnReader *reader);
+
+/* Adds the blocks read so far. */
+extern void column_reader_blocks(const ColumnReader *reader, ColumnBlocks *blocks);
 
 /* Returns how many blocks have not been read so far because their columns are resident. */
 extern int64 column_reader_resident(const ColumnReader *reader);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "jit/jit.h"
 #include "optimizer/clauses.h"
 
 #include "pg/column/filters.h"
@@ -35,6 +36,8 @@ add_conditions(RowFilters *filters, const List *conditions, int number, bool fur
 static ExprState *
 split_filter(RowFilters *filters, ExprState *state, int number, bool *may_fail)
 {
+	PlanState  *node = state->parent;
+	int			jit_flags;
 	List	   *others;
 	List	   *conditions = filter_conditions_split(state, filters->econtext, &others, may_fail);
 
@@ -45,7 +48,14 @@ split_filter(RowFilters *filters, ExprState *state, int number, bool *may_fail)
 	/* A SubPlan is its plan's parent's once, so that such a filter stays whole. */
 	if (contain_subplans((Node *) others))
 		return state;
-	return ExecInitQual(others, state->parent);
+	if (bms_is_empty(node->plan->extParam) || node->plan->parallel_aware)
+		return ExecInitQual(others, node);
+
+	/* The scan may begin again for each outer row. */
+	jit_flags = clause_set_jit(node, PGJIT_NONE);
+	state = ExecInitQual(others, node);
+	clause_set_jit(node, jit_flags);
+	return state;
 }
 
 void

@@ -660,10 +660,44 @@ column_reader_buffer(ColumnReader *reader)
 		return reader->page.current;
 	if (!BufferIsValid(reading->late))
 	{
-		reading->late = ReadBuffer(reader->rel, reading->unread);
+		reading->late = ReadBufferExtended(reader->rel, MAIN_FORKNUM, reading->unread, RBM_NORMAL,
+										   ((HeapScanDesc) reader->scan)->rs_strategy);
 		heap_format_settle(reading->late);
 	}
 	return reading->late;
+}
+
+Buffer
+column_reader_rows_buffer(ColumnReader *reader)
+{
+	Buffer		buffer = column_reader_buffer(reader);
+	const ColumnBatch *tids = &reader->batches[reader->nbatches - 1];
+
+	if (BlockNumberIsValid(reader->resident.unread))
+	{
+		Page		page = BufferGetPage(buffer);
+
+		for (size_t i = 0; i < tids->n; i++)
+			heap_format_prefetch_line(page, COLUMN_TID_LINE(tids->wide[i]));
+		for (size_t i = 0; i < tids->n; i++)
+			heap_format_prefetch_row(page, COLUMN_TID_LINE(tids->wide[i]));
+	}
+	return buffer;
+}
+
+uint64
+column_reader_refused(const ColumnReader *reader)
+{
+	const ResidentSource *source = reader->resident.source;
+
+	return reader->filters.refused + (source ? resident_source_refused(source) : 0);
+}
+
+void
+column_reader_blocks(const ColumnReader *reader, ColumnBlocks *blocks)
+{
+	if (reader->resident.source)
+		resident_source_blocks(reader->resident.source, blocks);
 }
 
 int64

@@ -104,6 +104,43 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 }
 
 void
+column_scan_from_child(ColumnScan *scan, ScanState *node)
+{
+	if (node->ps.chgParam != NULL)
+		ExecReScan(&node->ps);
+	column_scan_from_node(scan, node);
+	if (node->ss_currentScanDesc)
+		scan->parallel = node->ss_currentScanDesc->rs_parallel;
+}
+
+bool
+column_scan_is_readable(PlanState *node)
+{
+	EState	   *estate = node->state;
+	Relation	relation;
+
+	if (!IsA(node, SeqScanState))
+		return false;
+
+	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
+	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return false;
+	relation = ((ScanState *) node)->ss_currentRelation;
+	return relation->rd_rel->relkind == RELKIND_RELATION ||
+		relation->rd_rel->relkind == RELKIND_MATVIEW;
+}
+
+void
+column_blocks_share(SharedColumnBlocks *shared, const ColumnBlocks *blocks)
+{
+	SpinLockAcquire(&shared->mutex);
+	shared->blocks.resident += blocks->resident;
+	shared->blocks.gpu += blocks->gpu;
+	shared->blocks.all += blocks->all;
+	SpinLockRelease(&shared->mutex);
+}
+
+void
 column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 {
 	/* Nothing was read by way of resident columns. */

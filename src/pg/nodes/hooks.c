@@ -17,6 +17,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/hooks.h"
+#include "pg/nodes/scan/scan.h"
 #include "pg/nodes/sort/exec/place_rows.h"
 #include "pg/nodes/sort/plan/plan.h"
 
@@ -48,8 +49,8 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 }
 
 /*
- * Offers paths of a base relation, if no other module's hook comes after this one.  A later hook
- * may throw all paths away and make others, as extensions for planner hints do, so that a path
+ * Offers sorted paths of a base relation, if no other module's hook comes after this one.  A later
+ * hook may throw all paths away and make others, as extensions for planner hints do, so that a path
  * made here could be over a path that the later hook has freed.
  */
 static void
@@ -57,6 +58,7 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
+	scan_node_see_table(rel);
 	if (set_rel_pathlist_hook == rel_pathlist_hook && root->query_pathkeys != NIL &&
 		sort_node_enabled() && sort_path_may_map(root->query_pathkeys))
 		sort_node_scan_paths(root, rel);
@@ -79,6 +81,7 @@ planning_hook(Query *parse, const char *query_string, int options, ParamListInfo
 			  COMPAT_PLANNER_EXPLAIN_PARAMETER)
 {
 	uint64		sort_plans = sort_node_plans_made;
+	uint64		tables = scan_node_tables_seen;
 	PlannedStmt *result;
 
 	if (prev_planner_hook)
@@ -89,6 +92,8 @@ planning_hook(Query *parse, const char *query_string, int options, ParamListInfo
 								  params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	if (unlikely(sort_node_plans_made != sort_plans))
 		sort_node_finish_plan(result);
+	if (unlikely(scan_node_tables_seen != tables))
+		scan_node_finish_plan(result);
 	return result;
 }
 
@@ -97,6 +102,7 @@ nodes_init(void)
 {
 	RegisterCustomScanMethods(&sort_node_scan_methods);
 	RegisterCustomScanMethods(&aggregate_scan_methods);
+	RegisterCustomScanMethods(&scan_node_scan_methods);
 
 	prev_planner_hook = planner_hook;
 	planner_hook = planning_hook;

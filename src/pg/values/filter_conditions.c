@@ -663,6 +663,34 @@ filter_conditions_columns(const List *clauses, List **columns)
 	return true;
 }
 
+List *
+filter_conditions_divide(List *clauses, List **others, List **columns, bool *compared)
+{
+	List	   *conditions = NIL;
+	bool		may_fail = false;
+
+	*others = NIL;
+	*compared = false;
+	foreach_ptr(Expr, clause, clauses)
+	{
+		Finding		finding = {NULL};
+		bool		compares = !may_fail && find_clause(&finding, clause);
+
+		if (!may_fail && (compares || *others == NIL) &&
+			filter_conditions_columns(list_make1(clause), columns))
+		{
+			conditions = lappend(conditions, clause);
+			*compared = *compared || compares;
+		}
+		else
+		{
+			*others = lappend(*others, clause);
+			may_fail = may_fail || clause_may_fail((Node *) clause, NULL);
+		}
+	}
+	return conditions;
+}
+
 /* --- conditions of keys */
 
 /* Keys that are as few ranges are compared with these, which takes less time than a look-up. */

@@ -94,6 +94,14 @@ extern List *filter_conditions_split(const ExprState *filter, ExprContext *econt
 extern bool filter_conditions_columns(const List *clauses, List **columns);
 
 /*
+ * For the planner: returns those of clauses, ANDed, that are conditions and may be evaluated before
+ * the *others, as filter_conditions_split says, whatever parameters are; adds their columns to a
+ * list of attribute numbers.  *compared is set to whether one of them is more than a clause of
+ * value_condition.h.
+ */
+extern List *filter_conditions_divide(List *clauses, List **others, List **columns, bool *compared);
+
+/*
  * Returns the condition of a scan (ColumnScan.conditions) that a column, of a kind that
  * column_kind() has, is one of n keys, which are as column_value() has them, as of an inner join or
  * a semi join; or if excluded that it is none of them, or is NULL, as of an anti join.  In the

@@ -9,6 +9,7 @@
 #include "access/tupmacs.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
+#include "jit/jit.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
 #include "optimizer/optimizer.h"
@@ -210,7 +211,10 @@ may_fail(Node *node, void *context)
 bool
 clause_may_fail(const Node *clause, const ExprContext *econtext)
 {
-	return may_fail(unconstify(Node *, clause), unconstify(ExprContext *, econtext));
+	Node	   *node = unconstify(Node *, clause);
+
+	/* A function that cannot fail may still do something. */
+	return may_fail(node, unconstify(ExprContext *, econtext)) || contain_volatile_functions(node);
 }
 
 /* --- clauses of one column */
@@ -270,13 +274,16 @@ value_condition_make(const Expr *clause, const Var *column, PlanState *parent,
 	ValueCondition *condition = palloc0_object(ValueCondition);
 	TupleDesc	desc = CreateTemplateTupleDesc(1);
 	Node	   *expression = unconstify(Node *, (const Node *) clause);
+	int			jit_flags;
 
 	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
 	TupleDescInitEntryCollation(desc, 1, column->varcollid);
 	TupleDescFinalize(desc);
 	condition->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	ExecStoreAllNullTuple(condition->slot);
+	jit_flags = clause_set_jit(parent, PGJIT_NONE);
 	condition->state = ExecInitExpr((Expr *) replace_column(expression, NULL), parent);
+	clause_set_jit(parent, jit_flags);
 	condition->econtext = econtext;
 	get_typlenbyval(column->vartype, &condition->typlen, &condition->typbyval);
 	condition->dictionary = dictionary_make_identical(column->vartype);

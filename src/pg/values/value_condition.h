@@ -28,6 +28,20 @@ extern bool clause_function_may_fail(Oid function, void *context);
 /* Whether an expression may raise an error, or do anything else but return a value. */
 extern bool clause_may_fail(const Node *clause, const ExprContext *econtext);
 
+/*
+ * Sets what JIT may do with expressions that are initialized for a node, and returns what it could
+ * do before.  A filter is taken apart each time a scan begins: in a loop, JIT would compile its
+ * clauses for each outer row.
+ */
+static inline int
+clause_set_jit(PlanState *node, int flags)
+{
+	int			before = node->state->es_jit_flags;
+
+	node->state->es_jit_flags = flags;
+	return before;
+}
+
 typedef struct ValueCondition ValueCondition;
 
 /*

@@ -167,10 +167,24 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 	return source;
 }
 
+void
+resident_source_blocks(const ResidentSource *source, ColumnBlocks *blocks)
+{
+	blocks->resident += source->blocks.resident;
+	blocks->gpu += source->blocks.gpu;
+	blocks->all += source->blocks.all;
+}
+
+uint64
+resident_source_refused(const ResidentSource *source)
+{
+	return source->left.answered ? source->left.filtered : source->filtered;
+}
+
 uint64
 resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 {
-	uint64		filtered = source->left.answered ? source->left.filtered : source->filtered;
+	uint64		filtered = resident_source_refused(source);
 
 	for (int c = 0; c < source->ncolumns; c++)
 	{
@@ -189,11 +203,7 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 	if (source->scan.unmatched)
 		*source->scan.unmatched += source->unmatched;
 	if (blocks)
-	{
-		blocks->resident += source->blocks.resident;
-		blocks->gpu += source->blocks.gpu;
-		blocks->all += source->blocks.all;
-	}
+		resident_source_blocks(source, blocks);
 	MemoryContextDelete(source->memory);
 	return filtered;
 }
@@ -638,7 +648,9 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			source->at = from;
 			if (one)
 				*one = source->first + from;
-			step = fill_from_extent(source, batches, one != NULL);
+			/* Blocks without rows that pass need not come one by one. */
+			step = fill_from_extent(source, batches,
+									one != NULL && source->match != EXTENT_NONE);
 			if (step != RESIDENT_PAGES)
 				return step;
 			continue;

@@ -56,6 +56,12 @@ extern bool resident_source_waits(const ResidentSource *source);
 /* Returns the generation of the values of which the last rows of the first column are numbers. */
 extern uint64 resident_source_values(const ResidentSource *source);
 
+/* Returns how many rows of extents the filter has refused so far. */
+extern uint64 resident_source_refused(const ResidentSource *source);
+
+/* Adds the blocks that this process has read so far. */
+extern void resident_source_blocks(const ResidentSource *source, ColumnBlocks *blocks);
+
 /* Returns how many blocks this process has read from extents so far. */
 extern int64 resident_source_hits(const ResidentSource *source);
 

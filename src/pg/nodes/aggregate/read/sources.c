@@ -110,13 +110,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 	if (sources->shared == NULL)
 		sources->blocks = blocks;
 	else
-	{
-		SpinLockAcquire(&sources->shared->mutex);
-		sources->shared->blocks.resident += blocks.resident;
-		sources->shared->blocks.gpu += blocks.gpu;
-		sources->shared->blocks.all += blocks.all;
-		SpinLockRelease(&sources->shared->mutex);
-	}
+		column_blocks_share(sources->shared, &blocks);
 	return filtered;
 }
 

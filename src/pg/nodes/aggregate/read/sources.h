@@ -17,13 +17,6 @@
 
 #include "pg/column/column.h"
 
-/* In dynamic shared memory: the blocks that all processes have read. */
-typedef struct SharedColumnBlocks
-{
-	slock_t		mutex;			/* for blocks */
-	ColumnBlocks blocks;
-} SharedColumnBlocks;
-
 typedef struct AggregateSource
 {
 	ScanState  *scan;			/* of the SeqScan in custom_plans */

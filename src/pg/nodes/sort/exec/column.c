@@ -22,23 +22,6 @@
 #include "pg/pages/pages.h"
 
 bool
-sort_scan_is_readable(PlanState *outer)
-{
-	EState	   *estate = outer->state;
-	Relation	relation;
-
-	if (!IsA(outer, SeqScanState))
-		return false;
-
-	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
-	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC)
-		return false;
-	relation = ((ScanState *) outer)->ss_currentRelation;
-	return relation->rd_rel->relkind == RELKIND_RELATION ||
-		relation->rd_rel->relkind == RELKIND_MATVIEW;
-}
-
-bool
 sort_cutoff_init(ColumnCutoff *cutoff, const KeyColumn *key)
 {
 	cutoff->lo = PG_INT64_MIN;
@@ -82,7 +65,7 @@ scanned_column(const KeyColumn *key, PlanState *outer)
 	Var		   *column;
 
 	if ((key->kind != COLUMN_KIND_INT2 && key->kind != COLUMN_KIND_INT4) ||
-		list_length(outer->plan->targetlist) != 1 || !sort_scan_is_readable(outer))
+		list_length(outer->plan->targetlist) != 1 || !column_scan_is_readable(outer))
 		return 0;
 	target = linitial_node(TargetEntry, outer->plan->targetlist);
 	column = (Var *) target->expr;
@@ -120,20 +103,6 @@ take_batch(void *arg, const ColumnBatch *batch)
 	sort_cutoff_move(&column->cutoff, column->sort->store);
 }
 
-void
-sort_scan_init(ColumnScan *scan, RowSort *sort, PlanState *outer)
-{
-	ScanState  *node = (ScanState *) outer;
-
-	/* As ExecProcNode does. */
-	if (outer->chgParam != NULL)
-		ExecReScan(outer);
-	scan->blocks = &sort->stats->blocks;
-	column_scan_from_node(scan, node);
-	if (node->ss_currentScanDesc)
-		scan->parallel = node->ss_currentScanDesc->rs_parallel;
-}
-
 bool
 sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 {
@@ -143,13 +112,14 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	ColumnScan	scan = {
 		.ncolumns = 1,
 		.attnums = &attnum,
-		.keys = true
+		.keys = true,
+		.blocks = &sort->stats->blocks
 	};
 	uint64		filtered;
 
 	if (attnum == 0)
 		return false;
-	sort_scan_init(&scan, sort, outer);
+	column_scan_from_child(&scan, (ScanState *) outer);
 	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound.rows > 0 &&
 		sort->place == ROW_SORT_STORE)
 		scan.cutoff = &column.cutoff;
@@ -212,7 +182,7 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 	Relation	rel;
 	BlockNumber blocks;
 
-	if (!sort_scan_is_readable(child) || old_snapshot_threshold >= 0)
+	if (!column_scan_is_readable(child) || old_snapshot_threshold >= 0)
 		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	blocks = RelationGetNumberOfBlocks(rel);

@@ -19,12 +19,6 @@
  */
 extern bool sort_node_fill_from_column(RowSort *sort, PlanState *outer);
 
-/* Returns true if the column reader can read what a child node scans. */
-extern bool sort_scan_is_readable(PlanState *outer);
-
-/* Describes in scan what a child node, which is as if it had been called, would read. */
-extern void sort_scan_init(ColumnScan *scan, RowSort *sort, PlanState *outer);
-
 /*
  * Returns true if the reader understands a cutoff of a key: of integers.  Then *cutoff leaves out
  * nothing yet.

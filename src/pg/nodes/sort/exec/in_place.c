@@ -373,7 +373,7 @@ static void
 copy_row(Reading *reading, HeapTuple tuple)
 {
 	ExecStoreHeapTuple(tuple, reading->slot, false);
-	row_sort_put(reading->sort, place_rows_project(reading->child, reading->slot));
+	row_sort_put(reading->sort, column_scan_project(reading->child, reading->slot));
 }
 
 /* Copies rows that have been taken, with places from one of these arrays. */
@@ -652,11 +652,12 @@ in_place_fill(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 		.child = (ScanState *) child,
 		.slot = slot,
 		.scan.tids = true,
+		.scan.blocks = &sort->stats->blocks,
 		.block = InvalidBlockNumber
 	};
 	BlockNumber blocks;
 
-	sort_scan_init(&reading.scan, sort, child);
+	column_scan_from_child(&reading.scan, reading.child);
 	blocks = RelationGetNumberOfBlocks(reading.scan.rel);
 	reading.scan.unread = bound > 0 && bound <= blocks / IN_PLACE_UNREAD_PART;
 	init_keys(&reading, spec, child->plan);
@@ -723,14 +724,14 @@ in_place_fill_by_group(RowSort *sort, PlanState *child, TupleTableSlot *slot)
 		.sort = sort,
 		.child = (ScanState *) child,
 		.slot = slot,
-		.scan = {.tids = true,.unread = true}
+		.scan = {.tids = true,.unread = true,.blocks = &sort->stats->blocks}
 	};
 
-	if (!sort_scan_is_readable(child) ||
+	if (!column_scan_is_readable(child) ||
 		!heap_format_is_heap(reading.child->ss_currentRelation) ||
 		!returns_columns(child) || !find_group_keys(&reading))
 		return false;
-	sort_scan_init(&reading.scan, sort, child);
+	column_scan_from_child(&reading.scan, reading.child);
 	first_rows_begin(&reading.first, sort->by_group, &reading.scan, &reading.cutoff.skipped);
 	read_table(&reading, true);
 	sort->stats->from_column = true;

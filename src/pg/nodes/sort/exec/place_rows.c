@@ -220,7 +220,7 @@ place_rows_copy(PlaceRows *rows, uint32 place)
 	ExecMaterializeSlot(rows->slot);
 	if (!rows->until_end)
 		row_fetch_unpin(rows->fetch);
-	return place_rows_project(rows->child, rows->slot);
+	return column_scan_project(rows->child, rows->slot);
 }
 
 void

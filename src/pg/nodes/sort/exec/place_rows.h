@@ -15,6 +15,7 @@
 #include "executor/executor.h"
 #include "nodes/execnodes.h"
 
+#include "pg/column/column.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/nodes/sort/store/store.h"
 #include "pg/pages/pages.h"
@@ -84,19 +85,6 @@ place_rows_key_column(const KeyColumn *key, const Plan *plan)
 						   key->kind == COLUMN_KIND_NONE || !key_is_exact(key->kind));
 }
 
-/* The row in the slot as the child would have returned it. */
-static inline TupleTableSlot *
-place_rows_project(ScanState *child, TupleTableSlot *slot)
-{
-	ProjectionInfo *projection = child->ps.ps_ProjInfo;
-
-	if (projection == NULL)
-		return slot;
-	ResetExprContext(projection->pi_exprContext);
-	projection->pi_exprContext->ecxt_scantuple = slot;
-	return ExecProject(projection);
-}
-
 /* The place of row i in order, which is in memory. */
 static inline uint32
 place_rows_place(const PlaceRows *rows, const RowStore *store, uint64 i)
@@ -126,7 +114,7 @@ place_rows_fetch(PlaceRows *rows, RowStore *store, uint64 i)
 		row_fetch_set_tid(rows->fetch, place, &rows->slot->tts_tid);
 	else
 		ExecStoreHeapTuple(tuple, rows->slot, false);
-	return place_rows_project(rows->child, rows->slot);
+	return column_scan_project(rows->child, rows->slot);
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_EXEC_PLACE_ROWS_H */

@@ -27,6 +27,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/plan/path.h"
+#include "pg/plan_tree.h"
 #include "pg/values/values.h"
 
 /*
@@ -401,67 +402,17 @@ sort_path_gather(PlannerInfo *root, RelOptInfo *rel, Path *path)
 
 /* --- completing plans */
 
-/*
- * Replaces each expression in custom_scan_tlist that is not a table's column by a reference to the
- * child's column.  A record is replaced, too: EXPLAIN looks for the names of its fields where the
- * record was made, in a subquery.
- */
+/* Changes the lists of all HpSort nodes in a plan tree. */
 static void
-refer_to_child(CustomScan *scan)
+finish_plan(Plan **plan, void *arg)
 {
-	foreach_node(TargetEntry, target, scan->custom_scan_tlist)
-	{
-		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0 ||
-			((Var *) target->expr)->vartype == RECORDOID)
-			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
-	}
-}
-
-static void finish_plan(Plan *plan);
-
-static void
-finish_plans(List *plans)
-{
-	foreach_ptr(Plan, plan, plans)
-		finish_plan(plan);
-}
-
-/*
- * Changes the lists of all HpSort nodes in a plan tree.  Core has walkers for expressions and for
- * plan states, but none for plans.
- */
-static void
-finish_plan(Plan *plan)
-{
-	if (plan == NULL)
-		return;
-	check_stack_depth();
-	switch (nodeTag(plan))
-	{
-		case T_Append:
-			finish_plans(((Append *) plan)->appendplans);
-			break;
-		case T_MergeAppend:
-			finish_plans(((MergeAppend *) plan)->mergeplans);
-			break;
-		case T_SubqueryScan:
-			finish_plan(((SubqueryScan *) plan)->subplan);
-			break;
-		case T_CustomScan:
-			finish_plans(((CustomScan *) plan)->custom_plans);
-			if (((CustomScan *) plan)->methods == &sort_node_scan_methods)
-				refer_to_child((CustomScan *) plan);
-			break;
-		default:
-			break;
-	}
-	finish_plan(plan->lefttree);
-	finish_plan(plan->righttree);
+	plan_visit_children(*plan, finish_plan, arg);
+	if (IsA(*plan, CustomScan) && ((CustomScan *) *plan)->methods == &sort_node_scan_methods)
+		plan_refer_to_child((CustomScan *) *plan);
 }
 
 void
 sort_node_finish_plan(PlannedStmt *stmt)
 {
-	finish_plan(stmt->planTree);
-	finish_plans(stmt->subplans);
+	plan_visit_roots(stmt, finish_plan, NULL);
 }
