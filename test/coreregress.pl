@@ -114,6 +114,7 @@ sub plain_text
 	my ($text) = @_;
 
 	$text =~ s/^\s*--.*$//mg;
+	$text =~ s{/\*.*?\*/}{}sg;
 	$text =~ s/\s+/ /g;
 	$text =~ s/^ | $//g;
 	return $text;

@@ -11,10 +11,10 @@
 # For each mode the suite runs on a throw-away server, and its results are
 # compared with those of a run without hpsort under the same settings:
 #
-#	force		rows are sorted by HpSort wherever it can
+#	force		rows are sorted by HpSort, and filters evaluated by HpSort Scan, wherever they can
 #	columns		aggregates, groups and DISTINCT are answered by HpSort Aggregate wherever it
 #				can, and sorting is left to the planner
-#	parallel	both are forced, and parallel plans cost nothing
+#	parallel	all are forced, and parallel plans cost nothing
 #	resident	as columns, with all columns of all tables resident from the second read on; at the
 #				end what is in memory is compared with the tables
 #
@@ -144,15 +144,15 @@ for pg_config in "${postgres_list[@]}"; do
 		settings=()
 		plain=plain
 		case $mode in
-			force) ours=(hpsort.debug_sort=force) ;;
+			force) ours=(hpsort.debug_sort=force hpsort.debug_scan=force) ;;
 			columns) ours=(hpsort.debug_aggregate=force) ;;
 			parallel)
-				ours=(hpsort.debug_sort=force hpsort.debug_aggregate=force)
+				ours=(hpsort.debug_sort=force hpsort.debug_aggregate=force hpsort.debug_scan=force)
 				settings=(parallel_setup_cost=0 parallel_tuple_cost=0 min_parallel_table_scan_size=0 min_parallel_index_scan_size=0)
 				[ "$major" -ge 16 ] && settings+=(debug_parallel_query=regress) || settings+=(force_parallel_mode=regress)
 				plain=plain-parallel
 				;;
-			resident) ours=(hpsort.debug_aggregate=force hpsort.debug_sort=force hpsort.resident_memory=256MB) ;;
+			resident) ours=(hpsort.debug_aggregate=force hpsort.debug_sort=force hpsort.debug_scan=force hpsort.resident_memory=256MB) ;;
 			*) die "no such mode: $mode" ;;
 		esac
 		if [ ! -e "$work/$plain" ]; then
@@ -166,6 +166,7 @@ for pg_config in "${postgres_list[@]}"; do
 			[ -s "$work/$mode/results/$test.out" ] || { echo "$mode: no results of $test"; failed=1; }
 		done
 		echo "PostgreSQL $version, $mode: plans shown have HpSort $(cat "$work/$mode/results"/*.out | grep -c 'Custom Scan (HpSort)' || true) times," \
+			"HpSort Scan $(cat "$work/$mode/results"/*.out | grep -c 'Custom Scan (HpSort Scan)' || true) times," \
 			"HpSort Aggregate $(cat "$work/$mode/results"/*.out | grep -c 'Custom Scan (HpSort Aggregate)' || true) times"
 		echo "PostgreSQL $version, $mode: $(grep -cE '^(not )?ok |\.\.\. (ok|FAILED)' "$work/$mode.log" || true) tests run"
 		perl test/coreregress.pl "$work/$plain/results" "$work/$mode/results" "$work/suite/sql" test/coreregress.txt "$mode" || failed=1

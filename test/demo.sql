@@ -71,7 +71,7 @@ BEGIN
 	ours := pg_temp.answer(hpsort, wanted);
 	ours_ms := pg_temp.median_ms(hpsort, wanted);
 	SET LOCAL hpsort.enable_sort = off;
-	SET LOCAL hpsort.enable_aggregate = off;
+	SET LOCAL hpsort.enable_scan = off; SET LOCAL hpsort.enable_aggregate = off;
 	theirs := pg_temp.answer(coalesce(postgresql, hpsort), false);
 	theirs_ms := pg_temp.median_ms(coalesce(postgresql, hpsort), false);
 	SET LOCAL hpsort.enable_sort = on;

@@ -223,7 +223,7 @@ END $$;
 -- Compares n statements, in a REPEATABLE READ transaction; those that differ are returned, and one row with how many were right.
 CREATE FUNCTION resident_compare(rel text, seed int, n int, mine text[]) RETURNS TABLE (result text, query text) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-	core text[] := array['hpsort.enable_aggregate=off', 'hpsort.debug_aggregate=forbid', 'hpsort.debug_sort=forbid', 'hpsort.enable_resident=off'];
+	core text[] := array['hpsort.enable_aggregate=off', 'hpsort.debug_scan=forbid', 'hpsort.debug_aggregate=forbid', 'hpsort.debug_sort=forbid', 'hpsort.enable_resident=off'];
 	back text[] := (SELECT array_agg(s || '=' || current_setting(s)) FROM unnest(array['hpsort.enable_aggregate', 'hpsort.debug_aggregate', 'hpsort.debug_sort', 'hpsort.enable_resident']) s);
 	queries text[];
 	right_ones int := 0;

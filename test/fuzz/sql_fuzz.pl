@@ -29,9 +29,9 @@ my $queries = $ENV{FUZZ_QUERIES} // 60;
 my $most_failures = $ENV{FUZZ_FAILURES} // 10;
 
 my %modes = (
-	core => 'SET hpsort.enable_sort = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid',
-	allow => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = allow; SET hpsort.enable_aggregate = on; SET hpsort.debug_aggregate = allow',
-	force => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; SET hpsort.enable_aggregate = on; SET hpsort.debug_aggregate = force');
+	core => 'SET hpsort.enable_sort = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_scan = off; SET hpsort.debug_scan = forbid',
+	allow => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = allow; SET hpsort.enable_aggregate = on; SET hpsort.debug_aggregate = allow; SET hpsort.enable_scan = on; SET hpsort.debug_scan = allow',
+	force => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; SET hpsort.enable_aggregate = on; SET hpsort.debug_aggregate = force; SET hpsort.enable_scan = on; SET hpsort.debug_scan = force');
 
 my %count = map { $_ => 0 } qw(queries passed failed timeouts resources errors rounds plans);
 my %kinds;

@@ -46,7 +46,7 @@ BEGIN
 	RETURN answer;
 END $$;
 CREATE FUNCTION stress_answer_of_core(query text) RETURNS text LANGUAGE plpgsql STABLE
-	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off SET enable_sort = off AS $$
+	SET hpsort.enable_aggregate = off SET hpsort.debug_scan = forbid SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off SET enable_sort = off AS $$
 DECLARE
 	answer text;
 BEGIN

@@ -51,6 +51,7 @@ DECLARE
 	filter text := 'id % 3 <> 1';
 	found text := '';
 BEGIN
+	SET LOCAL hpsort.debug_scan = 'forbid';
 	SET LOCAL hpsort.debug_aggregate = 'forbid';
 	EXECUTE format('SELECT array_agg(x ORDER BY x), array_agg(x ORDER BY x DESC) FROM (SELECT %s AS x FROM %s) s', x, rel) INTO up, down;
 	EXECUTE format('SELECT string_agg(concat(x, '':'', n), '','' ORDER BY x) FROM (SELECT %s AS x, count(*) AS n FROM %s GROUP BY 1) s', x, rel) INTO runs;

@@ -259,7 +259,7 @@ SQL
 	{
 		my ($plan, $sql) = @$query;
 		my $digest = "SELECT md5(string_agg(q::text, ' ')) FROM ($sql) q";
-		my $off = 'SET hpsort.enable_sort = off; SET hpsort.enable_aggregate = off;';
+		my $off = 'SET hpsort.enable_sort = off; SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off;';
 
 		like($server->safe_psql('postgres', "EXPLAIN (COSTS OFF) $digest"), qr/Custom Scan \($plan\)/, "$name: $plan in the plan");
 		unlike($server->safe_psql('postgres', "$off EXPLAIN (COSTS OFF) $digest"), qr/HpSort/, "$name: not without");

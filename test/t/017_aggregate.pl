@@ -72,8 +72,8 @@ my $runner = FuzzSql::Runner->new(
 	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
 	seed => $seed,
 	modes => {
-		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
-		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force'
+		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.debug_scan = forbid',
+		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force; SET hpsort.debug_scan = force'
 	},
 	scan => 'HpSort Aggregate');
 

@@ -56,7 +56,7 @@ sub temporary_files
 foreach my $name (sort keys %queries)
 {
 	my $query = $queries{$name};
-	my $want = $node->safe_psql('postgres', "SET work_mem = '64MB'; SET hpsort.debug_aggregate = forbid; $query");
+	my $want = $node->safe_psql('postgres', "SET work_mem = '64MB'; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $query");
 
 	foreach my $work_mem ('64kB', '64MB')
 	{
@@ -135,7 +135,7 @@ SKIP:
 	skip 'only Linux tells the peak', 4 * keys %limited if !-w '/proc/self/clear_refs';
 	foreach my $name (sort keys %limited)
 	{
-		my ($core, $want) = growth('SET hpsort.debug_aggregate = forbid', $limited{$name});
+		my ($core, $want) = growth('SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid', $limited{$name});
 		my ($kb, $result) = growth('SET hpsort.debug_aggregate = force', $limited{$name});
 
 		is($result, $want, "$name: result");
@@ -165,7 +165,7 @@ foreach my $column (qw(scattered upwards downwards outwards))
 
 	like($plan, qr/HpSort Aggregate/, "$column: plan");
 	is($node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = force; $whole"),
-		$node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = forbid; $whole"), "$column: groups");
+		$node->safe_psql('postgres', "$set SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $whole"), "$column: groups");
 	# 8 bytes for each of 131,072 possible groups, 8 for a sum and 4 for a largest int2, an eighth of that, and 512 kB of buffers.
 	my ($kb) = $plan =~ /Memory: (\d+) kB/;
 	cmp_ok($kb, '<', 20 * 128 * 9 / 8 * 1.05 + 512, "$column: memory") if $column eq 'scattered';
@@ -179,7 +179,7 @@ foreach my $where ('downwards > 2147481647', 'downwards < 2147483647 - 798000')
 	my ($kb) = $node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF) $query") =~ /HpSort Aggregate.*Memory: (\d+) kB/s;
 
 	cmp_ok($kb, '<', 2048, "few rows of wide ranges, $where: memory");
-	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "few rows of wide ranges, $where");
+	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $query"), "few rows of wide ranges, $where");
 }
 
 # --- Groups in a hash table, and rows of groups for which there is no memory
@@ -199,7 +199,7 @@ foreach my $query ('SELECT wide, count(*), sum(small), avg(f), max(small) FILTER
 	{
 		my $out = $node->safe_psql('postgres', "SET work_mem = $memory; SET hash_mem_multiplier = 2; SET max_parallel_workers_per_gather = 0;
 			SET hpsort.debug_aggregate = force; EXPLAIN (ANALYZE, COSTS OFF) $query; CREATE TEMP TABLE got AS $query;
-			SET hpsort.enable_aggregate = off; CREATE TEMP TABLE want AS $query;
+			SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; CREATE TEMP TABLE want AS $query;
 			SELECT count(*), (SELECT count(*) FROM want), (SELECT count(*) FROM (TABLE got EXCEPT ALL TABLE want) q) FROM got");
 		my ($kb) = $out =~ /HpSort Aggregate.*Memory: (\d+) kB/s;
 
@@ -215,7 +215,7 @@ foreach my $memory (4096, 262144)
 {
 	my $query = 'SELECT upwards, outwards / 2 AS half, count(*), sum(s / 7.0::float8) FROM ranges GROUP BY 1, 2';
 	my $out = $node->safe_psql('postgres', "SET work_mem = $memory; SET hash_mem_multiplier = 1; SET hpsort.debug_aggregate = force;
-		EXPLAIN (ANALYZE, COSTS OFF) $query; CREATE TEMP TABLE got AS $query; SET hpsort.enable_aggregate = off;
+		EXPLAIN (ANALYZE, COSTS OFF) $query; CREATE TEMP TABLE got AS $query; SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off;
 		SELECT count(*), (SELECT count(*) FROM (TABLE got EXCEPT ALL ($query)) q) FROM got");
 
 	like($out, qr/HpSort Aggregate.*^200000\|0$/ms, "divided groups, $memory kB");
@@ -238,10 +238,10 @@ foreach my $work_mem ('64kB', '64MB')
 	my $set = "SET work_mem = '$work_mem'; SET hpsort.debug_aggregate = force;";
 
 	like($node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF) $query"), $work_mem eq '64kB' ? qr/HpSort Aggregate.*Algorithm: tuplesort/s : qr/HpSort Aggregate.*Algorithm: radix on cpu/s, "more than 64 bits, $work_mem: plan");
-	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "more than 64 bits, $work_mem");
+	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $query"), "more than 64 bits, $work_mem");
 	# Sums alone want no values in order.
 	$query = 'SELECT big, count(*), sum(v), min(v), max(v) FROM more_bits GROUP BY big ORDER BY big';
-	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "more than 64 bits, $work_mem: sums");
+	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $query"), "more than 64 bits, $work_mem: sums");
 }
 
 # A subtransaction that fails while the file is open takes it along.

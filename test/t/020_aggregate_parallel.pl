@@ -88,7 +88,7 @@ sub shared_files
 foreach my $name (sort keys %queries)
 {
 	my $query = $queries{$name};
-	my $want = $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; SET work_mem = '64MB'; SET hpsort.enable_aggregate = off;" . digest($query));
+	my $want = $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; SET work_mem = '64MB'; SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off;" . digest($query));
 
 	like($node->safe_psql('postgres', "$parallel EXPLAIN (COSTS OFF) $query"),
 		qr/Gather.*Parallel Custom Scan \(HpSort Aggregate\)/s, "$name: plan");
@@ -146,7 +146,7 @@ foreach my $order ('x DESC NULLS LAST', 'x NULLS FIRST')
 	like($node->safe_psql('postgres', "$parallel EXPLAIN (COSTS OFF) $query"),
 		qr/^Gather Merge.*Parallel Custom Scan \(HpSort Aggregate\)/s, "ORDER BY $order: plan");
 	is($node->safe_psql('postgres', "$parallel $query"),
-		$node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "ORDER BY $order");
+		$node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $query"), "ORDER BY $order");
 }
 
 # What EXPLAIN shows is of all processes.
@@ -158,12 +158,12 @@ like($plan, qr/Rows Removed by Filter: 12500\n.*Keys: 150000\n/s, 'EXPLAIN: rows
 
 # Read again, with another parameter each time.
 my $again = "SELECT v.n, (SELECT string_agg(q::text, ',' ORDER BY q::text) FROM (SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM t $where AND x <= v.n GROUP BY x OFFSET 0) q) FROM (VALUES (1), (5), (-1), (3)) v(n)";
-is($node->safe_psql('postgres', "$parallel $again"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $again"), 'read again with a parameter');
+is($node->safe_psql('postgres', "$parallel $again"), $node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $again"), 'read again with a parameter');
 my $texts = "SELECT v.n, (SELECT string_agg(q::text, ',' ORDER BY q::text) FROM (SELECT label, count(DISTINCT name), avg(y) FROM t $where AND x <= v.n GROUP BY label OFFSET 0) q) FROM (VALUES (1), (900), (-1), (3)) v(n)";
-is($node->safe_psql('postgres', "$parallel SET work_mem = '$_'; $texts"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $texts"), "texts read again, $_") for '64kB', '64MB';
+is($node->safe_psql('postgres', "$parallel SET work_mem = '$_'; $texts"), $node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $texts"), "texts read again, $_") for '64kB', '64MB';
 my $nested = "SELECT v.n, q.x, q.p FROM (VALUES (1), (2), (3)) v(n) LEFT JOIN (SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) AS p FROM t $where GROUP BY x) q ON q.x % 100 = v.n ORDER BY 1, 2";
 is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off; $nested"),
-	$node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $nested"), 'read again for each row of another table');
+	$node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $nested"), 'read again for each row of another table');
 
 # A query that wants a few groups only, an error in some process, and cancels: nothing is left.
 is($node->safe_psql('postgres', "$parallel SET work_mem = '64kB'; SELECT count(*) FROM (SELECT sparse, count(*) FROM t $where GROUP BY sparse LIMIT 3) q"), '3', 'some groups');

@@ -130,7 +130,7 @@ my @queries = (
 my @modes = ('', 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ',
 	'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off; ',
 	'SET hpsort.debug_sort = force; ');
-my @core = map { sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($_ OFFSET 0) q") } @queries;
+my @core = map { sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($_ OFFSET 0) q") } @queries;
 for my $mode (0 .. $#modes)
 {
 	for my $round (1 .. ($mode ? 1 : 3))
@@ -192,7 +192,7 @@ my @asked = (
 	'SELECT x, count(*) FROM planned WHERE y BETWEEN 100 AND 900 GROUP BY x', 'SELECT count(*) FILTER (WHERE x = 3), sum(y) FROM planned', 'SELECT hpsort_runs_agg(y) FROM planned',
 );
 my $first_rows = 'SELECT * FROM planned WHERE x <> 3 ORDER BY y LIMIT 10';
-my $core = 'SET hpsort.enable_aggregate = off; SET hpsort.enable_sort = off';
+my $core = 'SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; SET hpsort.enable_sort = off';
 
 # Plans are of HpSort, with or without workers, and answers are those of plans of core's own.
 sub planned
@@ -252,7 +252,7 @@ same_after($node, 'and changed again', 'BEGIN; SAVEPOINT s; DELETE FROM seen WHE
 sql('VACUUM seen');
 sql("SELECT warm('seen', 'x')");
 my $list = 'SELECT x, count(*) AS n FROM seen GROUP BY x ORDER BY x';
-my $before = sql("SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; $list");
+my $before = sql("SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; $list");
 is(sql("BEGIN; DECLARE c CURSOR FOR $list; DELETE FROM seen WHERE id % 3 = 0; INSERT INTO seen SELECT 0, 30, 0, filler FROM seen; FETCH ALL FROM c; ROLLBACK"), $before, 'a cursor sees what it saw when it was opened');
 is(sql("BEGIN; DECLARE c SCROLL CURSOR FOR $list; FETCH 2 FROM c; DELETE FROM seen; FETCH ALL FROM c; MOVE ABSOLUTE 0 IN c; FETCH ALL FROM c; ROLLBACK") =~ /\Q$before\E$/, 1, 'and again from its beginning');
 $session = $node->background_psql('postgres');
@@ -284,7 +284,7 @@ $session->quit;
 
 sql(q{CREATE ROLE reader; CREATE ROLE nobody; GRANT SELECT (x) ON seen TO reader; ALTER TABLE mixed ENABLE ROW LEVEL SECURITY;
 	CREATE POLICY few ON mixed USING (few < 10); GRANT SELECT ON mixed TO reader});
-is(sql("SET ROLE reader; $list"), sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $list"), 'the right to read a column');
+is(sql("SET ROLE reader; $list"), sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $list"), 'the right to read a column');
 for my $query ('SELECT y, count(*) FROM seen GROUP BY y', "SELECT hpsort_column_array('seen', 'y')", "SELECT hpsort_keep('seen', 'x')", "SELECT hpsort_forget('seen')")
 {
 	($rc, $out, $err) = $node->psql('postgres', "SET ROLE reader; $query");
@@ -314,7 +314,7 @@ for my $round (1 .. 3)
 	for my $case (map { my $t = $_; map { [ $_, $t ] } qw(x y) } 1 .. 4)
 	{
 		my $query = sprintf($sum, @$case);
-		$expected{$query} //= sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $query");
+		$expected{$query} //= sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $query");
 		my $answer = sql($query);
 		$answer eq $expected{$query} or fail("$query: $answer, not $expected{$query}");
 	}
@@ -747,8 +747,8 @@ is(filled("SELECT string_agg(DISTINCT concat_ws(' ', k.blocks > 100, k.rows > 60
 	'values of any type, short, empty, compressed and toasted');
 is(filled("SELECT count(*) FROM hpsort_resident_estimate('kinds') e JOIN hpsort_resident r USING (relation, attribute) WHERE e.bytes BETWEEN r.bytes / 2 AND r.bytes * 3 + 100000"), '25', 'and what they would take');
 my $of_kinds = 'SELECT t, n, count(*), min(d), count(DISTINCT u) FILTER (WHERE v = $$v7$$) FROM kinds WHERE e IS NOT NULL GROUP BY t, n ORDER BY t, n LIMIT 20';
-is(filled($of_kinds), filled("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $of_kinds"), 'a query of them');
-is(filled("SET hpsort.debug_aggregate = force; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"), filled("SET hpsort.debug_aggregate = forbid; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"),
+is(filled($of_kinds), filled("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $of_kinds"), 'a query of them');
+is(filled("SET hpsort.debug_aggregate = force; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"), filled("SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"),
 	'extents without values');
 my $valid = "SELECT sum(blocks_valid) FROM hpsort_resident WHERE relation = 'kinds'::regclass";
 my $valid_before = filled($valid);

@@ -113,7 +113,7 @@ my $floats = 'SELECT y, count(*), sum(x), avg(x), sum(y), max(y) FROM floats GRO
 $node->safe_psql('postgres', $floats) for 1 .. 3;
 $node->safe_psql('postgres', 'UPDATE floats SET x = x WHERE id % 9001 = 40');
 sub sums { return $node->safe_psql('postgres', "$_[0]; $floats"); }
-is(sums('SET hpsort.debug_aggregate = force'), sums('SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET enable_sort = off'), "[ordered] sums of floats, reading $_")
+is(sums('SET hpsort.debug_aggregate = force'), sums('SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET enable_sort = off'), "[ordered] sums of floats, reading $_")
 	for 1 .. 2;
 like($node->safe_psql('postgres', "EXPLAIN (ANALYZE) $floats"), qr/Resident Blocks: [1-9]/, 'some of it in memory');
 
@@ -124,7 +124,7 @@ $node->safe_psql('postgres', "CREATE TABLE taken (id int, x int, y int, filler t
 	INSERT INTO taken SELECT i, i % 11, CASE WHEN i / 2600 % 2 = 0 OR i % 3 > 0 THEN i % 13 END, repeat(md5(i::text), 11) FROM generate_series(1, 40000) i");
 $node->safe_psql('postgres', 'VACUUM ANALYZE taken');
 my $taken = 'SELECT x, y, count(*), count(y), sum(y) FROM taken GROUP BY x, y ORDER BY x, y';
-my $of_core = $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $taken");
+my $of_core = $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $taken");
 $node->safe_psql('postgres', $taken) for 1 .. 3;
 # Blocks that have to be read from their pages, between others, so that rows that are read again come at other positions.
 $node->safe_psql('postgres', 'UPDATE taken SET y = y WHERE id % 1001 = 7');

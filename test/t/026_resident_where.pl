@@ -49,7 +49,7 @@ SELECT add(1, 12000, $seed);
 DELETE FROM f WHERE chance(id, $seed + 20) % 5 = 0 OR id BETWEEN 9000 AND 9500;
 SELECT hpsort_keep('f', 'id', 'few', 'wide', 'late', 'never', 'big', 'day', 'flag', 'letter', 'o', 'mood', 'at', 'price', 'ratio', 'part', 'name', 'code', 'num');
 CREATE FUNCTION of_core(query text) RETURNS text LANGUAGE plpgsql
-	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off SET enable_sort = off AS \$\$
+	SET hpsort.enable_aggregate = off SET hpsort.debug_scan = forbid SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off SET enable_sort = off AS \$\$
 DECLARE result text;
 BEGIN EXECUTE query INTO result; RETURN result; END \$\$;
 CREATE FUNCTION of_hpsort(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_sort = force SET hpsort.debug_aggregate = force AS \$\$
@@ -235,7 +235,7 @@ for my $plan ('force_custom_plan', 'force_generic_plan')
 {
 	my $execute = "PREPARE q(int2, int8, date, int8[], bool) AS $prepared; SET plan_cache_mode = $plan; " . join('; ', map { "EXECUTE q($_)" } @arguments);
 
-	is(sql($execute), sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; $execute"), $plan);
+	is(sql($execute), sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; $execute"), $plan);
 	like(sql("PREPARE q(int2, int8, date, int8[], bool) AS $prepared; SET plan_cache_mode = $plan; EXPLAIN (ANALYZE) EXECUTE q($arguments[0])"), qr/Resident Blocks: [1-9]/, "$plan: in memory");
 }
 sql(q{CREATE FUNCTION loops() RETURNS text LANGUAGE plpgsql AS $$
@@ -257,7 +257,7 @@ my $lateral = 'SELECT g, q.* FROM generate_series(-1, 31) g, LATERAL (SELECT cou
 my $initplan = 'SELECT count(*), sum(wide) FROM f WHERE few < (SELECT avg(few)::int FROM f) AND id > (SELECT 100)';
 for my $query ($loops, $lateral, $initplan)
 {
-	my $core = sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SET plan_cache_mode = force_generic_plan; $query");
+	my $core = sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SET plan_cache_mode = force_generic_plan; $query");
 
 	is(sql("SET plan_cache_mode = $_; $query"), $core, "$query, $_") for 'auto', 'force_generic_plan';
 }
@@ -336,7 +336,7 @@ for my $query ('SELECT few, count(*) FROM f WHERE wide > 0 GROUP BY few ORDER BY
 {
 	my $grant = 'GRANT SELECT ON barrier TO reader; SET ROLE reader';
 
-	is(sql("$grant; $query"), sql("$grant; SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $query"), "$query under row security");
+	is(sql("$grant; $query"), sql("$grant; SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; $query"), "$query under row security");
 }
 
 $node->stop;

@@ -43,7 +43,7 @@ my @questions = (
 	'SELECT percentile_disc(array[0, 0.25, 0.5, 0.99, 1]) WITHIN GROUP (ORDER BY %1$s) FROM %2$s',
 	'SELECT md5(string_agg(v, \' \')) FROM (SELECT %1$s::text AS v FROM %2$s ORDER BY %1$s OFFSET 0) q',
 	'SELECT md5(string_agg(v::text, \' \')) FROM (SELECT %1$s AS v FROM (SELECT %1$s FROM %2$s ORDER BY %1$s DESC NULLS LAST OFFSET 0) q) r');
-my $core = 'SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off;';
+my $core = 'SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off;';
 
 sub same
 {
@@ -143,11 +143,11 @@ foreach my $query ('one_text, count(*), sum(y) FROM r JOIN resident_one ON one_i
 {
 	like(plan_of("SELECT $query"), qr/Lookup: .*Resident Blocks: $blocks of \d+, $blocks on the GPU/s, "on the GPU: $query") or diag(service_row($node));
 	unlike(plan_of("SELECT $query", ['hpsort.device = cpu']), qr/on the GPU/, "unless the device is the CPU: $query");
-	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "star join: $query");
 }
 # Expressions of columns become maps, too, beside the columns themselves and star joins.  10 / one_small is of rows that are joined alone.
-my $same_answer = "resident_answer(q, '{hpsort.device=gpu}') IS NOT DISTINCT FROM resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}')";
+my $same_answer = "resident_answer(q, '{hpsort.device=gpu}') IS NOT DISTINCT FROM resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}')";
 my @expressions = ('x / 10, count(*) FROM r GROUP BY 1', 'x % 7, x / 100, percentile_disc(0.5) WITHIN GROUP (ORDER BY y), sum(n) FROM r GROUP BY 1, 2 ORDER BY 1 DESC, 2', 'x, x / 100, count(*) FROM r GROUP BY 1, 2 ORDER BY 1',
 	'date_trunc(\'month\', d), f, count(*) FROM r WHERE d > \'2026-02-03\' AND n IS NOT NULL GROUP BY 1, 2', 'extract(year FROM d), extract(month FROM d)::int, sum(y) FILTER (WHERE d < \'2026-06-01\' AND x > 3), count(*) FROM r GROUP BY 1, 2',
 	'lower(t), substr(l, 1, 1), max(y) FROM r WHERE l LIKE \'%a%\' GROUP BY 1, 2', 't, length(t), count(*) FILTER (WHERE t LIKE \'%1%\'), avg(y) FROM r WHERE t <> \'text 1\' OR t IS NULL GROUP BY 1, 2', 'v::text, k / 100, count(*) FROM r GROUP BY 1, 2',
@@ -181,7 +181,7 @@ foreach my $query ('count(*) FROM r JOIN resident_one ON one_id = y', 'x, one_te
 	'one_text, count(*) FROM r JOIN resident_one ON one_id = x AND one_small < s GROUP BY one_text', 'one_text, sum(one_small) FROM r JOIN resident_one ON one_id = x GROUP BY one_text')
 {
 	unlike(plan_of("SELECT $query"), qr/on the GPU/, "star join, not on the GPU: $query");
-	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "star join: $query");
 }
 # What wants runs, or keys of more than 32 bits, is read from memory.
@@ -212,7 +212,7 @@ for my $case ([ 'p', 'x, count(*) FROM p GROUP BY x' ], [ 'p', 'percentile_disc(
 	is($gpu // 0, $by ? blocks_of($by) : 0, "partitions, blocks of the GPU: $query") or diag(service_row($node));
 	# The empty partition has no blocks.
 	cmp_ok($read // 0, '>=', ($gpu // 0) || 1, "partitions, resident: $query");
-	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "partitions: $query");
 }
 like(plan_of('SELECT x, count(*) FROM p WHERE y < 5000 GROUP BY x'), qr/Rows Removed by Filter: @{[ sql('SELECT count(*) FROM p WHERE y >= 5000') ]}\b/, 'what the filter refuses of all is counted once');
@@ -231,7 +231,7 @@ sql("SELECT hpsort_keep('heir')");
 sql('VACUUM ANALYZE i, heir');
 sql("SELECT resident_warm('i')");
 compare('inheritance', 20, [], 'i');
-is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, sum(y), count(*) FROM i WHERE n IS NOT NULL GROUP BY x')) v(q)"),
+is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, sum(y), count(*) FROM i WHERE n IS NOT NULL GROUP BY x')) v(q)"),
 	't', 'a condition that one of the tables lacks');
 # Values of which there are many each are counted instead of put in order, whatever is asked of them.
 sql("CREATE TABLE repeated AS SELECT CASE WHEN i % 11 > 0 THEN hashint4(i) % 10 END AS x FROM generate_series(1, 60000) i; SELECT hpsort_keep('repeated', 'x')");
@@ -241,7 +241,7 @@ foreach my $query ('percentile_disc(array[0, 0.3, 1]) WITHIN GROUP (ORDER BY x),
 	'count(DISTINCT x), count(x), count(*), min(x), max(x) FROM repeated', 'x, count(*) FROM repeated GROUP BY x', 'count(*) FROM repeated WHERE x > 3')
 {
 	like(plan_of("SELECT $query"), qr/on the GPU/, "many of each value, on the GPU: $query") or diag(service_row($node));
-	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "many of each value: $query");
 }
 is(sql("SELECT count(*) FROM (SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r WHERE x > 1000000 GROUP BY x) q"), '0',
@@ -321,7 +321,7 @@ foreach my $devices (@{ at_length([ 2, 3 ], [ 2, 3, 8 ]) })
 		'x, sum(y), percentile_disc(0.3) WITHIN GROUP (ORDER BY d) FROM r WHERE n > 3 GROUP BY x', 'one_text, count(*), sum(y) FROM r JOIN resident_one ON one_id = x GROUP BY one_text', 'x, count(*) FROM r GROUP BY x')
 	{
 		like(plan_of("SELECT $query"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "$devices GPUs: $query") or diag(service_row($node));
-		is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+		is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 			't', "$devices GPUs, right: $query");
 	}
 	is(service($node, 'fallbacks - unsupported'), $before, "$devices GPUs: nothing has failed") or diag(service_row($node));
@@ -408,7 +408,7 @@ for my $round (1 .. at_length(3, 6))
 	is(sql("SELECT count(*), sum(differing) FROM hpsort_resident_check('r')"), '22|0', "changed, round $round, checked");
 }
 is(sql("BEGIN; UPDATE r SET x = 7 WHERE id < 5000; SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q,
-	'{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, max(y), count(*) FROM r GROUP BY x')) v (q)"),
+	'{hpsort.enable_aggregate=off,hpsort.debug_scan=forbid,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, max(y), count(*) FROM r GROUP BY x')) v (q)"),
 	't', 'own changes are looked up');
 my $of_own = "BEGIN; UPDATE r SET y = -y WHERE id < 5000; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM (SELECT id, y, rank() OVER (PARTITION BY f ORDER BY y) AS number FROM r) q WHERE number <= 3";
 is(sql("SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; $of_own"), sql("SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off; $of_own"), 'own changes are among the first rows');

@@ -217,9 +217,9 @@ my $runner = FuzzSql::Runner->new(
 	seed => $seed,
 	explain => 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF',
 	modes => {
-		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
+		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.debug_scan = forbid',
 		allow => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = allow',
-		force => 'SET hpsort.debug_sort = force; SET hpsort.debug_aggregate = allow'
+		force => 'SET hpsort.debug_sort = force; SET hpsort.debug_aggregate = allow; SET hpsort.debug_scan = force'
 	},
 	planned => sub {
 		my ($kind, $plan) = @_;

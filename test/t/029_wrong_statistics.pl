@@ -98,12 +98,12 @@ sub answers
 	return split /^/m, sql(join('', map { "SET $_;\n" } @$settings) . join(";\n", map { sprintf($_->[0], $_->[1]) } @queries));
 }
 
-my @core = answers([ 'hpsort.enable_aggregate = off', 'hpsort.debug_aggregate = forbid', 'hpsort.enable_sort = off', 'hpsort.debug_sort = forbid', 'hpsort.enable_resident = off' ]);
+my @core = answers([ 'hpsort.enable_aggregate = off', 'hpsort.debug_scan = forbid', 'hpsort.debug_aggregate = forbid', 'hpsort.enable_sort = off', 'hpsort.debug_sort = forbid', 'hpsort.enable_resident = off' ]);
 is(scalar(@core), scalar(@queries), 'core answers all queries');
 foreach my $query (map { $_->[1] } grep { $_->[1] !~ /hpsort_/ } @queries)
 {
 	like(sql("EXPLAIN $query"), qr/HpSort/, "HpSort answers: $query");
-	unlike(sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_sort = off; SET hpsort.debug_sort = forbid; EXPLAIN $query"), qr/HpSort/, '... and core what it is compared with');
+	unlike(sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_sort = off; SET hpsort.debug_sort = forbid; EXPLAIN $query"), qr/HpSort/, '... and core what it is compared with');
 }
 
 sub same
@@ -133,7 +133,7 @@ same('serializable', 'default_transaction_isolation = serializable');
 
 # Some of the rows change, so that pages are read beside what is resident.
 sql('DELETE FROM t WHERE id % 1000 = 7; UPDATE t SET x = x + 1, n = NULL WHERE id % 1500 = 3; INSERT INTO narrow SELECT c, 5 FROM narrow LIMIT 1000');
-@core = answers([ 'hpsort.enable_aggregate = off', 'hpsort.debug_aggregate = forbid', 'hpsort.enable_sort = off', 'hpsort.debug_sort = forbid', 'hpsort.enable_resident = off' ]);
+@core = answers([ 'hpsort.enable_aggregate = off', 'hpsort.debug_scan = forbid', 'hpsort.debug_aggregate = forbid', 'hpsort.enable_sort = off', 'hpsort.debug_sort = forbid', 'hpsort.enable_resident = off' ]);
 same('changed, by the service');
 same('changed, from memory', 'hpsort.device = cpu');
 is(sql("SELECT sum(differing) FROM (VALUES ('t'::regclass), ('narrow'), ('r')) v(rel), hpsort_resident_check(rel)"), '0', 'changed, checked');

@@ -98,7 +98,7 @@ unlike($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(x) FROM many
 like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, max(x), sum(n), percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'others are not');
 my $parallel = 'SELECT g, max(x), sum(n), avg(n), percentile_cont(0.3) WITHIN GROUP (ORDER BY x), count(DISTINCT n) FROM many GROUP BY g ORDER BY g';
 like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(n * n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'nor are products');
-is($node->safe_psql('postgres', "$workers $parallel"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $parallel"), 'and equal');
+is($node->safe_psql('postgres', "$workers $parallel"), $node->safe_psql('postgres', "SET hpsort.enable_scan = off; SET hpsort.enable_aggregate = off; $parallel"), 'and equal');
 
 # Groups and values of more than 64 bits together: values are written, and merged once.
 my $wide = 'SELECT g, percentile_cont(0.3) WITHIN GROUP (ORDER BY w), percentile_disc(0.9) WITHIN GROUP (ORDER BY w DESC) FILTER (WHERE x < 90), mode() WITHIN GROUP (ORDER BY w), count(w), stddev(w) FROM many GROUP BY g';

@@ -117,7 +117,7 @@ $columns{late_t} = [ 'text', '', "'late'", "'a'" ];
 $columns{late_null} = [ 'int8', '', 3 ];
 
 sql(<<'SQL');
-CREATE FUNCTION of_core(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid AS $$
+CREATE FUNCTION of_core(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_scan = forbid SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid AS $$
 DECLARE result text;
 BEGIN EXECUTE query INTO result; RETURN result; EXCEPTION WHEN OTHERS THEN RETURN 'ERROR: ' || SQLERRM; END $$;
 CREATE FUNCTION of_hpsort(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_aggregate = force SET hpsort.debug_sort = force AS $$
@@ -273,12 +273,12 @@ for my $query ('s WHERE says(k) AND i2 > 3', 's WHERE i2 > 3 AND says(k)', 's WH
 	{
 		my $counted = "SELECT count(*), sum(k), count(*) FILTER (WHERE i2 > 0 AND says(id)) FROM $query";
 
-		is(said("$role; SET hpsort.debug_aggregate = force", $counted), said("$role; SET hpsort.debug_aggregate = forbid", $counted), "$role, $query: functions are called for the same rows");
+		is(said("$role; SET hpsort.debug_aggregate = force", $counted), said("$role; SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid", $counted), "$role, $query: functions are called for the same rows");
 	}
 }
 # Rights to call an operator's function, whoever evaluates it.
 is(said('SET hpsort.debug_aggregate = force; REVOKE EXECUTE ON FUNCTION int4gt(int, int) FROM public; SET ROLE reader', 'SELECT count(*) FROM s WHERE k > 3'),
-	said('SET hpsort.debug_aggregate = forbid; SET ROLE reader', 'SELECT count(*) FROM s WHERE k > 3'), 'rights');
+	said('SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET ROLE reader', 'SELECT count(*) FROM s WHERE k > 3'), 'rights');
 
 $node->stop;
 is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|terminated by signal/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');

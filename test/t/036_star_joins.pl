@@ -30,7 +30,7 @@ $node->safe_psql('postgres', "CREATE EXTENSION hpsort;\nSELECT setseed(" . $seed
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-my $core = 'SET hpsort.debug_aggregate = forbid; SET hpsort.debug_sort = forbid;';
+my $core = 'SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.debug_sort = forbid;';
 my $force = 'SET hpsort.debug_aggregate = force; SET hpsort.debug_sort = allow;';
 
 # What a session prints, errors included, but for where they were: psql's line, and the process, which
@@ -360,8 +360,8 @@ my $runner = FuzzSql::Runner->new(
 	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
 	seed => $seed,
 	modes => {
-		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
-		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force'
+		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.debug_scan = forbid',
+		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force; SET hpsort.debug_scan = force'
 	},
 	planned => sub { $parallel += $_[1] =~ /Parallel Custom Scan \(HpSort Aggregate\)/; $parts += $_[1] =~ /Lookup Parts/ },
 	scan => 'HpSort Aggregate');

@@ -35,7 +35,7 @@ BEGIN
 	RETURN result;
 END $$;
 CREATE FUNCTION answer_of_core(rel text, col text) RETURNS text LANGUAGE sql
-	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.enable_resident = off AS $$ SELECT answer(rel, col) $$;
+	SET hpsort.enable_aggregate = off SET hpsort.debug_scan = forbid SET hpsort.debug_aggregate = forbid SET hpsort.enable_resident = off AS $$ SELECT answer(rel, col) $$;
 CREATE FUNCTION hits(rel text, col text) RETURNS int LANGUAGE sql AS $$ SELECT coalesce(sum(hits)::int, 0) FROM hpsort_resident WHERE relation = to_regclass(rel) AND attribute = col $$;
 -- The blocks that a read took from memory.
 CREATE FUNCTION resident_blocks(rel text, col text) RETURNS int LANGUAGE plpgsql AS $$
