@@ -33,7 +33,7 @@ memory_only=
 take_options "quick:rows=1000000,reps=3 targets memory:memory_only=yes rows= only= reps= installed out=" "$@"
 
 begin_bench
-start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
+start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off hpsort.enable_scan=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 
 # --- tables

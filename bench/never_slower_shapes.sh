@@ -283,8 +283,44 @@ shapes_kept()
 	shape "kept sums of all" "SELECT count(*), sum(x1m), avg(s), min(day), max(day) FROM kept"
 }
 
+# Filters, without anything that is sorted or added up by hpsort.
+shapes_scans()
+{
+	local t where
+
+	for t in events kept; do
+		for where in "x10k = 77" "x100 < 20" "x100 >= 0" "at > '2025-12-01'" "status = 'paid'" "day BETWEEN '2024-03-01' AND '2024-03-31'" "flag" \
+			"gaps IS NULL" "user_id < 1000" "x1m IN (1, 77, 1000, 50000, 999999)" "x100 < 50 AND x1m * 7 % 13 = 5" "x1m * 7 % 13 = 5 AND x100 < 50" \
+			"x2 = 1 OR s = 3" "status LIKE 'p%' AND x100 <> 3" "at::date = '2024-02-02'" "id > 0"; do
+			shape "scan of $t, ${where//[\'%]/}" "SELECT * FROM $t WHERE $where"
+			shape "scan of $t, ${where//[\'%]/}, one column" "SELECT s FROM $t WHERE $where"
+		done
+		shape "scan of $t first 10" "SELECT * FROM $t WHERE x10k = 77 LIMIT 10"
+		shape "scan of $t first row of many" "SELECT id FROM $t WHERE x100 >= 0 LIMIT 1"
+		shape "scan of $t in a join" "SELECT count(*) FROM (SELECT a.id, b.at FROM $t a JOIN events b USING (order_id) WHERE a.x100 < 5 AND b.s < 100 OFFSET 0) q"
+		shape "scan of $t in a window" "SELECT id, sum(s) OVER (PARTITION BY x100 ORDER BY id) FROM $t WHERE x2 = 1"
+		shape "scan of $t exists" "SELECT count(*) FROM users u WHERE EXISTS (SELECT FROM $t e WHERE e.user_id = u.user_id AND e.x100 = 7)"
+	done
+	for where in "price > 990" "label = 'abc'" "label LIKE '%abc%'" "f8 < 1000" "num < 100" "u > 'f0000000-0000-0000-0000-000000000000'" "city <> 'city 7'"; do
+		shape "scan of events, ${where//[\'%]/}" "SELECT * FROM events WHERE $where"
+	done
+	for where in "class < 1" "last_one = 7" "last_one >= 0" "url LIKE '%/77/%'" "phrase <> ''" "user_id = 1" "length(url) > 60"; do
+		shape "scan of wide, ${where//[\'%]/}" "SELECT watch_id, last_one FROM wide WHERE $where"
+		shape "scan of wide, ${where//[\'%]/}, whole rows" "SELECT * FROM wide WHERE $where"
+	done
+	for t in stale fresh middle parts; do
+		shape "scan of $t" "SELECT * FROM $t WHERE x100 = 1"
+		shape "scan of $t, most rows" "SELECT id FROM $t WHERE x1m >= 0"
+		shape "scan of $t, for rows of another table" "SELECT count(*) FROM generate_series(1, 5) g, LATERAL (SELECT id FROM $t WHERE x1m = g OFFSET 0) q"
+	done
+	for t in tiny small; do
+		shape "scan of $t, for rows of another table" "SELECT count(*) FROM generate_series(1, 1000) g, LATERAL (SELECT id FROM $t WHERE x1m = g OFFSET 0) q"
+	done
+}
+
 all_shapes()
 {
+	shapes_scans
 	shapes_order
 	shapes_first
 	shapes_groups

@@ -35,7 +35,7 @@ cpu=
 take_options "quick:rows=1000000,reps=3 targets first:first=yes,targets=yes types queries= rows= only= memory=memories reps= cpu installed out=" "$@"
 
 begin_bench
-start_server shared_buffers=5GB maintenance_work_mem=512MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
+start_server shared_buffers=5GB maintenance_work_mem=512MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off hpsort.enable_scan=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 
 # Keys that are no integers: those whose times are promised, in rows that all fit into the

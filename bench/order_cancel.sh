@@ -20,7 +20,7 @@ only=.
 take_options "rows= tries= only= installed out=" "$@"
 
 begin_bench
-start_server shared_buffers=4GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
+start_server shared_buffers=4GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off hpsort.enable_scan=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 
 run_psql()

@@ -54,7 +54,7 @@ BEGIN
 END $$;
 SQL
 
-# "-": not touched; "+": HpSort or HpSort Aggregate is a choice, or would be with more rows
+# "-": not touched; "+": a node of hpsort's is a choice, or would be with more rows
 queries=(
 	"- SELECT 1"
 	"- SELECT * FROM customers WHERE id = 1"
@@ -62,7 +62,10 @@ queries=(
 	"+ SELECT count(*) FROM orders WHERE total > 10"
 	"+ SELECT city, count(*) FROM customers GROUP BY city"
 	"+ SELECT * FROM customers ORDER BY name LIMIT 10"
-	"- SELECT * FROM orders WHERE day = date '2024-02-01' ORDER BY id"
+	"+ SELECT * FROM orders WHERE day = date '2024-02-01' ORDER BY id"
+	"+ SELECT * FROM orders WHERE day = date '2024-02-01' AND customer < 100"
+	"+ SELECT * FROM orders WHERE total + 1 = customer"
+	"- SELECT * FROM products WHERE price > 10"
 	"- INSERT INTO customers VALUES (0, 'name', 'city')"
 	"- UPDATE orders SET total = total + 1 WHERE id = 5"
 	"- DELETE FROM items WHERE orderid = 3 AND product = 2"

@@ -60,7 +60,7 @@ duckdb_times()
 # The settings of each way to read.
 resident="SET hpsort.debug_aggregate = force; SET hpsort.enable_resident = on;"
 pages="SET hpsort.debug_aggregate = force; SET hpsort.enable_resident = off;"
-core="SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off;"
+core="SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off;"
 
 # medians FILE NAME...: of the lines "times NAME" and "Time: N ms" behind each, by name
 medians()

@@ -55,7 +55,7 @@ gpu="SET hpsort.debug_aggregate = force; SET hpsort.device = gpu; SET max_parall
 memory="SET hpsort.debug_aggregate = force; SET hpsort.device = cpu; SET max_parallel_workers_per_gather = 0;"
 workers="SET hpsort.debug_aggregate = force; SET hpsort.device = cpu; SET max_parallel_workers_per_gather = 8; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
 pages="SET hpsort.debug_aggregate = force; SET hpsort.device = cpu; SET max_parallel_workers_per_gather = 0; SET hpsort.enable_resident = off;"
-core="SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_sort = off; SET hpsort.enable_resident = off; SET max_parallel_workers_per_gather = 8;"
+core="SET hpsort.debug_scan = forbid; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_sort = off; SET hpsort.enable_resident = off; SET max_parallel_workers_per_gather = 8;"
 # What a session does that says nothing.
 auto="SET max_parallel_workers_per_gather = 2;"
 

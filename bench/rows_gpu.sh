@@ -52,7 +52,7 @@ measure()
 	[ "$1" = hpsort ] || [ "$rows" -le 20000000 ] || times=1
 	{
 		echo "SET max_parallel_workers_per_gather = $2; SET work_mem = '$3';"
-		[ "$1" = hpsort ] || echo "SET hpsort.enable_sort = off; SET hpsort.enable_aggregate = off;"
+		[ "$1" = hpsort ] || echo "SET hpsort.enable_sort = off; SET hpsort.enable_aggregate = off; SET hpsort.enable_scan = off;"
 		[ "$2" = 0 ] || echo "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
 		echo "\\timing on"
 		for ((i = 0; i < times; i++)); do

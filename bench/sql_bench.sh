@@ -26,7 +26,7 @@ sql=$root/bench/sql
 # Memory enough that nobody's sort goes to disk: the peers at their best.
 start_server shared_buffers=3GB work_mem=2GB hash_mem_multiplier=1 maintenance_work_mem=512MB \
 	max_wal_size=8GB checkpoint_timeout=1h jit=off max_parallel_workers_per_gather=0 \
-	hpsort.enable_sort=off	# the peers sort as PostgreSQL does
+	hpsort.enable_sort=off hpsort.enable_scan=off	# the peers sort as PostgreSQL does
 
 echo "$version" >"$out/postgres_version"
 echo "PostgreSQL $version, $rows rows, $reps repetitions; loading" >&2

@@ -22,7 +22,8 @@ END $$;
 
 CREATE FUNCTION use_hpsort(yes bool) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM set_config('hpsort.enable_sort', yes::text, false), set_config('hpsort.enable_aggregate', yes::text, false);
+	PERFORM set_config('hpsort.enable_sort', yes::text, false), set_config('hpsort.enable_aggregate', yes::text, false),
+		set_config('hpsort.enable_scan', yes::text, false);
 END $$;
 
 -- A statement is a query, or FETCH n OF a query, by a cursor.
