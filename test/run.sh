@@ -203,7 +203,7 @@ longer_tests()
 # memory or time, are not.
 asan_tests="test/t/009_columns.pl test/t/014_order_spill.pl test/t/017_aggregate.pl test/t/020_aggregate_parallel.pl
 	test/t/023_resident.pl test/t/024_resident_breaks.pl test/t/026_resident_where.pl test/t/027_resident_gpu.pl test/t/028_rows.pl test/t/029_wrong_statistics.pl test/t/035_conditions.pl
-	test/t/036_star_joins.pl"
+	test/t/036_star_joins.pl test/t/037_scan.pl"
 
 # The tests that --all leaves to the PostgreSQL on which tests are long: of the sorter and its files, of what is too
 # much, of wrong statistics, and of the GPU service, which hardly depend on the version.
