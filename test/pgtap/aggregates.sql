@@ -4,6 +4,7 @@
 \ir setup.psql
 -- PostgreSQL's own nodes are to call the functions.
 LOAD 'hpsort';
+SET hpsort.enable_scan = off;
 SET hpsort.enable_aggregate = off;
 
 SELECT pg_temp.make_shapes('{0,1,2,3,15,16,17,31,32,33}', '{1,3,256,2049,1000000,4294967296}',

@@ -4,6 +4,7 @@
 \set test expressions
 \ir setup.psql
 LOAD 'hpsort';
+SET hpsort.enable_scan = off;
 SET LOCAL min_parallel_table_scan_size = 0;
 SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;

@@ -4,6 +4,7 @@
 \ir setup.psql
 
 LOAD 'hpsort';
+SET hpsort.enable_scan = off;
 SET hpsort.enable_sort = on;
 SET LOCAL max_parallel_workers_per_gather = 0;
 SET LOCAL jit = off;

@@ -3,6 +3,7 @@
 \set test multiset
 \ir setup.psql
 LOAD 'hpsort';
+SET hpsort.enable_scan = off;
 -- PostgreSQL's own nodes are to call the functions.
 SET hpsort.enable_aggregate = off;
 SET LOCAL jit = off;

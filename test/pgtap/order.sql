@@ -5,6 +5,7 @@ SET temp_buffers = '64MB';	-- a quarter may be pinned: rows stay in place
 \ir setup.psql
 
 LOAD 'hpsort';
+SET hpsort.enable_scan = off;
 SET hpsort.enable_sort = on;
 SET LOCAL synchronize_seqscans = off;
 SET LOCAL max_parallel_workers_per_gather = 0;

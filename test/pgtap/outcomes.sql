@@ -29,7 +29,7 @@ ANALYZE outcome_few;
 CREATE FUNCTION pg_temp.use_nodes(used boolean) RETURNS void LANGUAGE sql AS $$
 SELECT set_config(name, value, true) FROM (VALUES
 	('hpsort.enable_sort', used::text), ('hpsort.enable_aggregate', used::text),
-	('hpsort.debug_sort', CASE WHEN used THEN 'force' ELSE 'forbid' END),
+	('hpsort.debug_sort', CASE WHEN used THEN 'force' ELSE 'forbid' END), ('hpsort.debug_scan', CASE WHEN used THEN 'force' ELSE 'forbid' END),
 	('hpsort.debug_aggregate', CASE WHEN used THEN 'force' ELSE 'forbid' END)) s (name, value)
 $$;
 
