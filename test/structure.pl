@@ -24,7 +24,7 @@ my $root = shift // '.';
 
 # Lines of src and cuda together.  Lower it with what a change removes; what raises it says why in
 # the message of its commit.
-my $budget = 111_757;
+my $budget = 111_830;
 
 # What each room may include, besides itself and PostgreSQL's and the system's headers.
 # The longest name that fits is a file's room.  Of a room marked in %library each header may be

@@ -153,8 +153,25 @@ ExecEvalExprNoReturnSwitchContext(ExprState *state, ExprContext *econtext)
 typedef Instrumentation NodeInstrumentation;
 typedef int SysCacheIdentifier;
 #define TupleDescFinalize(desc) ((void) 0)
-#define ScanRelIsReadOnly(node) true
 #define LWLockNewTrancheId(name) LWLockNewTrancheId()
+#endif
+
+#if PG_VERSION_NUM < 190000
+/* Whether the query neither changes nor locks rows of the table that a node scans. */
+static inline bool
+ScanRelIsReadOnly(ScanState *node)
+{
+	Index		scanrelid = ((Scan *) node->ps.plan)->scanrelid;
+	PlannedStmt *stmt = node->ps.state->es_plannedstmt;
+	ListCell   *cell;
+
+	foreach(cell, stmt->rowMarks)
+	{
+		if (((PlanRowMark *) lfirst(cell))->rti == scanrelid)
+			return false;
+	}
+	return !list_member_int(stmt->resultRelations, (int) scanrelid);
+}
 #endif
 
 /*

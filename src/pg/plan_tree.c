@@ -38,6 +38,12 @@ plan_visit_children(Plan *plan, PlanVisit visit, void *arg)
 		case T_MergeAppend:
 			visit_list(((MergeAppend *) plan)->mergeplans, visit, arg);
 			break;
+		case T_BitmapAnd:
+			visit_list(((BitmapAnd *) plan)->bitmapplans, visit, arg);
+			break;
+		case T_BitmapOr:
+			visit_list(((BitmapOr *) plan)->bitmapplans, visit, arg);
+			break;
 		case T_SubqueryScan:
 			visit_plan(&((SubqueryScan *) plan)->subplan, visit, arg);
 			break;

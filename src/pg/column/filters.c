@@ -48,7 +48,7 @@ split_filter(RowFilters *filters, ExprState *state, int number, bool *may_fail)
 	/* A SubPlan is its plan's parent's once, so that such a filter stays whole. */
 	if (contain_subplans((Node *) others))
 		return state;
-	if (bms_is_empty(node->plan->extParam) || node->plan->parallel_aware)
+	if (node == NULL || bms_is_empty(node->plan->extParam) || node->plan->parallel_aware)
 		return ExecInitQual(others, node);
 
 	/* The scan may begin again for each outer row. */

@@ -42,6 +42,7 @@ typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
 	PlanState  *parent;			/* of any values conditions are for this node; NULL: for none */
+	bool		certain;		/* while planning: only what is a condition in any execution */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -284,6 +285,14 @@ find_text_operator(Finding *finding, const OpExpr *clause)
 		get_typlen(column->vartype) != op.typlen ||
 		!clause_known_value(other, finding->econtext, &value, &isnull))
 		return false;
+	if (finding->certain && op.like)
+	{
+		/* Bytes decide some patterns only. */
+		if (!IsA(other, Const))
+			return false;
+		value = ((const Const *) other)->constvalue;
+		isnull = ((const Const *) other)->constisnull;
+	}
 	if (!isnull)
 		return add_texts(finding, column, &op, &value, 1);
 	refuse_all(finding, column);
@@ -663,6 +672,41 @@ filter_conditions_columns(const List *clauses, List **columns)
 	return true;
 }
 
+/* Whether an expression has a parameter that may be a subquery's, run when its value is wanted. */
+static bool
+has_exec_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, has_exec_param, context);
+}
+
+/* Whether a clause is a condition in any execution; adds its columns, and sets *compared if so. */
+static bool
+is_condition(Expr *clause, bool first, List **columns, bool *compared)
+{
+	Finding		finding = {.certain = true};
+	const Var  *column;
+
+	if (has_exec_param((Node *) clause, NULL))
+		return false;
+	if (find_clause(&finding, clause))
+	{
+		*compared = true;
+		foreach_ptr(const FilterCondition, condition, finding.conditions)
+		{
+			*columns = list_append_unique_int(*columns, condition->attnum);
+		}
+		return true;
+	}
+	column = first ? value_condition_column(clause, NULL) : NULL;
+	if (column)
+		*columns = list_append_unique_int(*columns, column->varattno);
+	return column != NULL;
+}
+
 List *
 filter_conditions_divide(List *clauses, List **others, List **columns, bool *compared)
 {
@@ -673,19 +717,13 @@ filter_conditions_divide(List *clauses, List **others, List **columns, bool *com
 	*compared = false;
 	foreach_ptr(Expr, clause, clauses)
 	{
-		Finding		finding = {NULL};
-		bool		compares = !may_fail && find_clause(&finding, clause);
-
-		if (!may_fail && (compares || *others == NIL) &&
-			filter_conditions_columns(list_make1(clause), columns))
-		{
+		if (!may_fail && is_condition(clause, *others == NIL, columns, compared))
 			conditions = lappend(conditions, clause);
-			*compared = *compared || compares;
-		}
 		else
 		{
 			*others = lappend(*others, clause);
-			may_fail = may_fail || clause_may_fail((Node *) clause, NULL);
+			may_fail = may_fail || has_exec_param((Node *) clause, NULL) ||
+				clause_may_fail((Node *) clause, NULL);
 		}
 	}
 	return conditions;

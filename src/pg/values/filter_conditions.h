@@ -94,9 +94,9 @@ extern List *filter_conditions_split(const ExprState *filter, ExprContext *econt
 extern bool filter_conditions_columns(const List *clauses, List **columns);
 
 /*
- * For the planner: returns those of clauses, ANDed, that are conditions and may be evaluated before
- * the *others, as filter_conditions_split says, whatever parameters are; adds their columns to a
- * list of attribute numbers.  *compared is set to whether one of them is more than a clause of
+ * For the planner: returns those of clauses, ANDed, that are conditions in any execution and may be
+ * evaluated before the *others, as filter_conditions_split says; adds their columns to a list of
+ * attribute numbers.  *compared is set to whether one of them is more than a clause of
  * value_condition.h.
  */
 extern List *filter_conditions_divide(List *clauses, List **others, List **columns, bool *compared);

@@ -111,7 +111,7 @@ begin_rows(HpScanState *state)
 
 	state->begun = true;
 	state->by_child = !state->forward || !column_scan_is_readable(&child->ps) ||
-		!heap_format_is_heap(child->ss_currentRelation) || old_snapshot_threshold >= 0;
+		!heap_format_is_heap(child->ss_currentRelation);
 	if (state->by_child)
 		return;
 	column_scan_from_child(&scan, child);
@@ -293,12 +293,16 @@ static void
 scan_node_shutdown(CustomScanState *node)
 {
 	HpScanState *state = (HpScanState *) node;
+	ColumnBlocks blocks;
 
 	if (state->shared == NULL || IsParallelWorker())
 		return;
 	SpinLockAcquire(&state->shared->mutex);
-	state->blocks = state->shared->blocks;
+	blocks = state->shared->blocks;
 	SpinLockRelease(&state->shared->mutex);
+	state->blocks.resident += blocks.resident;
+	state->blocks.gpu += blocks.gpu;
+	state->blocks.all += blocks.all;
 	state->shared = NULL;
 }
 

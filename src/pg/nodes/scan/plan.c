@@ -46,6 +46,7 @@ typedef struct ScanSearch
 	bool		early;			/* below such an inner side, or in a subplan that is executed for
 								 * each row or for EXISTS */
 	Bitmapset  *exists;			/* plan_id of subplans for EXISTS */
+	Cost		alone;			/* of the node made last, as the only process */
 	int			last_id;		/* the largest plan_node_id ... */
 	List	   *made;			/* ... and the nodes that have none so far */
 } ScanSearch;
@@ -86,7 +87,8 @@ typedef struct ScanChoice
 	double		rows;			/* that pass the filter */
 	double		part;			/* of the table that is expected to be read */
 	bool		resident;		/* resident columns are used */
-	Cost		cost;			/* of all processes together */
+	Cost		pages;			/* of reading pages ... */
+	Cost		cost;			/* ... and all else, of all processes together */
 } ScanChoice;
 
 /*
@@ -136,7 +138,8 @@ estimate(Relation rel, ScanChoice *choice)
 	double		page_cost;
 	double		part;
 	double		share;
-	Cost		resident;
+	Cost		single_pages;
+	Cost		in_memory;
 	QualCost	conditions;
 	QualCost	others;
 
@@ -148,29 +151,34 @@ estimate(Relation rel, ScanChoice *choice)
 	get_tablespace_page_costs(rel->rd_rel->reltablespace, &random_cost, &page_cost);
 	cost_qual_eval(&conditions, choice->conditions, NULL);
 	cost_qual_eval(&others, choice->others, NULL);
-	choice->cost = pages * page_cost + tuples * (cpu_tuple_cost + conditions.per_tuple);
+	choice->pages = pages * page_cost;
+	choice->cost = tuples * (cpu_tuple_cost + conditions.per_tuple);
 	if (choice->compared)
-		choice->cost = pages * page_cost +
-			cost_of_rows(tuples * (1 + conditions.per_tuple / cpu_tuple_cost) *
-						 PAGE_CONDITION_COST);
+		choice->cost = cost_of_rows(tuples * (1 + conditions.per_tuple / cpu_tuple_cost) *
+									PAGE_CONDITION_COST);
 
 	/* What part of the pages has any of the rows, if these are anywhere. */
 	rows = rows_of_conditions(choice, tuples);
 	part = 1 - pow(1 - rows / tuples, tuples / Max(pages, 1));
 	share = resident_estimate(RelationGetRelid(rel), &question, tuples).share;
-	resident = (1 - share) * choice->cost +
-		share * (part * pages * (random_cost - (random_cost - page_cost) * sqrt(part)) +
-				 cost_of_rows(tuples * RESIDENT_CONDITION_COST * list_length(choice->columns) +
-							  part * pages * SINGLE_PAGE_COST + rows * SINGLE_ROW_COST));
-	choice->resident = resident < choice->cost;
-	choice->cost = Min(choice->cost, resident) + rows * others.per_tuple +
-		cost_of_rows(choice->rows * RETURNED_ROW_COST);
+	single_pages = (1 - share) * choice->pages +
+		share * part * pages * (random_cost - (random_cost - page_cost) * sqrt(part));
+	in_memory = (1 - share) * choice->cost +
+		share * cost_of_rows(tuples * RESIDENT_CONDITION_COST * list_length(choice->columns) +
+							 part * pages * SINGLE_PAGE_COST + rows * SINGLE_ROW_COST);
+	choice->resident = single_pages + in_memory < choice->pages + choice->cost;
+	if (choice->resident)
+	{
+		choice->pages = single_pages;
+		choice->cost = in_memory;
+	}
+	choice->cost += rows * others.per_tuple + cost_of_rows(choice->rows * RETURNED_ROW_COST);
 	return choice->resident || choice->compared;
 }
 
 /* Whether the node is put above a scan, and how. */
 static bool
-choose(const ScanSearch *search, SeqScan *seq, ScanChoice *choice)
+choose(ScanSearch *search, SeqScan *seq, ScanChoice *choice)
 {
 	const Plan *plan = &seq->scan.plan;
 	double		processes = plan->parallel_aware ? search->processes : 1;
@@ -198,7 +206,8 @@ choose(const ScanSearch *search, SeqScan *seq, ScanChoice *choice)
 		if (!gains)
 			return false;
 	}
-	choice->cost /= processes;
+	search->alone = choice->pages + choice->cost;
+	choice->cost = choice->pages + choice->cost / processes;
 	return true;
 }
 
@@ -260,27 +269,25 @@ only_gathers(const Gather *gather)
 
 /*
  * Puts the node below a Gather in its place, if that is cheaper than starting processes for it
- * alone, and taking their rows.
+ * alone, and taking their rows.  alone is the node's cost then.  The statement is still executed in
+ * parallel mode, which only forbids what no parallel plan does.
  */
 static void
-leave_out_gather(Plan **plan)
+leave_out_gather(Plan **plan, Cost alone)
 {
 	Gather	   *gather = (Gather *) *plan;
 	CustomScan *scan = (CustomScan *) gather->plan.lefttree;
-	double		processes = divisor(gather->num_workers);
 	Plan	   *seq;
 
 	if (scan == NULL || !IsA(scan, CustomScan) || scan->methods != &scan_node_scan_methods)
 		return;
 	seq = scan->scan.plan.lefttree;
 	if (!seq->parallel_aware || !only_gathers(gather) ||
-		scan->scan.plan.total_cost * processes >=
-		scan->scan.plan.total_cost + gather->plan.total_cost - seq->total_cost)
+		alone >= scan->scan.plan.total_cost + gather->plan.total_cost - seq->total_cost)
 		return;
 	seq->parallel_aware = scan->scan.plan.parallel_aware = false;
 	seq->plan_rows = scan->scan.plan.plan_rows = gather->plan.plan_rows;
-	seq->total_cost *= processes;
-	scan->scan.plan.total_cost *= processes;
+	scan->scan.plan.total_cost = alone;
 	for (int i = 0; i < list_length(gather->plan.targetlist); i++)
 	{
 		TargetEntry *entry = list_nth(gather->plan.targetlist, i);
@@ -345,7 +352,7 @@ search_plan(Plan **plan, void *arg)
 	}
 	if (IsA(*plan, SeqScan))
 	{
-		if (!search->early && !above.custom && choose(&above, (SeqScan *) *plan, &choice))
+		if (!search->early && !above.custom && choose(search, (SeqScan *) *plan, &choice))
 		{
 			*plan = (Plan *) make_node((SeqScan *) *plan, &choice);
 			search->made = lappend(search->made, *plan);
@@ -362,7 +369,7 @@ search_plan(Plan **plan, void *arg)
 			search->processes = divisor(((GatherMerge *) *plan)->num_workers);
 		plan_visit_children(*plan, search_plan, arg);
 		if (IsA(*plan, Gather))
-			leave_out_gather(plan);
+			leave_out_gather(plan, search->alone);
 	}
 	search->custom = above.custom;
 	search->inner = above.inner;

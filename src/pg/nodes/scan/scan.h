@@ -17,6 +17,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "pg/compat.h"
 #include "pg/guc.h"
 
 extern const CustomScanMethods scan_node_scan_methods;
@@ -33,7 +34,7 @@ typedef enum ScanPlanList
 static inline bool
 scan_node_enabled(void)
 {
-	return hpsort_enable_scan && hpsort_debug_scan != NODE_FORBID;
+	return hpsort_enable_scan && hpsort_debug_scan != NODE_FORBID && old_snapshot_threshold < 0;
 }
 
 /*
@@ -56,7 +57,7 @@ scan_node_see_table(const RelOptInfo *rel)
 		scan_node_tables_seen++;
 }
 
-/* Puts the node above the sequential scans of a finished plan where it is cheaper. */
+/* Puts the node above the sequential scans of a finished plan where it gains something. */
 extern void scan_node_finish_plan(PlannedStmt *stmt);
 
 #endif							/* HPSORT_PG_NODES_SCAN_SCAN_H */
